@@ -1,0 +1,81 @@
+"""What a solver returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from ._typing import Floats
+
+__all__ = ["Progress", "Result", "Status"]
+
+
+class Status(str, Enum):
+    """Why a solver stopped."""
+
+    CONVERGED = "converged"
+    ITERATION_LIMIT = "iteration limit"
+    TIME_LIMIT = "time limit"
+    STOPPED = "stopped by callback"
+    INTERRUPTED = "interrupted"
+    STALLED = "stalled at rounding error"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is told; it returns True to stop the fit.
+
+    ``gap`` is the best certified relative gap so far, infinite before the first certificate.
+    """
+
+    n_iter: int
+    objective: float
+    gap: float
+    seconds: float
+    rank: int
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A metric with its certificate, everything recomputed at the returned point.
+
+    Attributes
+    ----------
+    components : (k, D) rows, ``M = components' components``, trace one
+    eigenvalues : (k,) of M, descending
+    rho : the margin
+    objective : F(M)
+    upper_bound : no M reaches more than this
+    gap : the relative gap, ``(upper_bound - objective) / sum_r w_r d_M(far_r)``
+    status : why the solver stopped
+    n_iter : evaluations of F (frank-wolfe: steps)
+    n_products : columns multiplied by G for eigenvectors
+    history : record array (objective, gap, seconds), a row per certificate
+    scale : what squared distances were multiplied by
+    """
+
+    components: Floats
+    eigenvalues: Floats
+    rho: float
+    objective: float
+    upper_bound: float
+    gap: float
+    status: Status
+    n_iter: int
+    n_products: int
+    history: np.recarray[tuple[int], np.dtype[np.void]]
+    scale: float = 1.0
+
+    @property
+    def converged(self) -> bool:
+        return self.status is Status.CONVERGED
+
+    @property
+    def rank(self) -> int:
+        return len(self.components)
+
+    def get_mahalanobis_matrix(self) -> Floats:
+        """M, as an array of shape (D, D)."""
+        return self.components.T @ self.components

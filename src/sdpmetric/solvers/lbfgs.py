@@ -1,0 +1,59 @@
+"""Limited-memory BFGS directions for a matrix variable."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from .._typing import Floats
+
+__all__ = ["History"]
+
+
+class History:
+    """The last few steps s and gradient changes y, and the direction that they imply.
+
+    ``precondition`` is the initial inverse Hessian up to a factor; with ``T T'`` this is the
+    same as running L-BFGS in the variable Q of ``P = T Q``.
+    """
+
+    def __init__(self, corrections: int, precondition: Callable[[Floats], Floats]) -> None:
+        self.pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=corrections)
+        self.precondition = precondition
+        self.scale = 1.0
+
+    def direction(self, gradient: Floats) -> Floats:
+        """The inverse Hessian times the gradient, by the two-loop recursion."""
+        q = gradient.copy()
+        weights = []
+        for s, y, sy in reversed(self.pairs):
+            a = float(np.vdot(s, q)) / sy
+            weights.append(a)
+            q -= a * y
+        q = self.scale * self.precondition(q)
+        for (s, y, sy), a in zip(self.pairs, reversed(weights), strict=True):
+            q += (a - float(np.vdot(y, q)) / sy) * s
+        return q
+
+    def learn(self, s: Floats, y: Floats) -> None:
+        """Take in a step, unless the curvature along it is not positive."""
+        sy = float(np.vdot(s, y))
+        if sy <= 1e-14 * float(np.linalg.norm(s)) * float(np.linalg.norm(y)):
+            return
+        self.scale = sy / float(np.vdot(y, self.precondition(y)))
+        self.pairs.append((s, y, sy))
+
+    def transform(self, change: Callable[[Floats], Floats]) -> None:
+        """Carry the pairs along when the columns of the variable are rotated, cut or added to."""
+        carried = []
+        for s, y, _ in self.pairs:
+            s, y = change(s), change(y)
+            sy = float(np.vdot(s, y))
+            if sy > 1e-14 * float(np.linalg.norm(s)) * float(np.linalg.norm(y)):
+                carried.append((s, y, sy))
+        self.pairs = deque(carried, maxlen=self.pairs.maxlen)
+
+    def clear(self) -> None:
+        self.pairs.clear()

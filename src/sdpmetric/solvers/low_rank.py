@@ -1,0 +1,190 @@
+"""Our solver: L-BFGS on a thin factor, certified by the leading eigenvector.
+
+``M = P P' / ||P||_F^2`` with P of size D x d. L-BFGS climbs in P; the gap of the convex problem
+then proves that M is optimal, or its eigenvectors are the columns by which P grows. One
+evaluation costs two passes over X and none of the work is done on D x D matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from .._typing import Floats
+from ..objective import Objective, Point
+from ..result import Result, Status
+from ..spectraplex import DENSE_LIMIT, Oracle
+from .lbfgs import History
+from .line_search import best_step
+from .monitor import Callback, Monitor, relative
+from .preconditioner import scatter_preconditioner
+
+__all__ = ["low_rank"]
+
+_CHECK_EVERY = 5  # evaluations between looks at the gap inside the range of P
+_CUT_EVERY = 20  # evaluations between attempts to drop idle columns
+_GROW_BY = 8  # eigenvectors added at once, at the most
+_ARMIJO = 1e-4
+_FIRST_LOOK = 1e-2  # the inner gap at which the first certificate is made
+_SETTLED = 0.8  # share of tol at which the inner gap asks for one
+_IDLE = 1e-8  # a column direction with less of the trace is dropped before growing
+_HISTORY_BYTES = 1 << 28
+
+
+def low_rank(
+    objective: Objective,
+    *,
+    start: Floats | None = None,
+    tol: float = 1e-4,
+    max_iter: int = 3000,
+    time_limit: float | None = None,
+    callback: Callback | None = None,
+    rank: int = 64,
+    corrections: int = 30,
+    dense_limit: int = DENSE_LIMIT,
+    history_bytes: int = _HISTORY_BYTES,
+    seed: int = 0,
+) -> Result:
+    """Maximise F over the spectraplex to a relative gap of ``tol``.
+
+    Parameters
+    ----------
+    start : (D, d) factor to start from
+    rank : columns of the factor at the start; more than the rank of the optimum is best
+    corrections : steps that L-BFGS remembers, fewer where ``history_bytes`` does not allow them
+    dense_limit : up to this dimension the certificate decomposes G whole
+    """
+    oracle = Oracle(objective, dense_limit=dense_limit, seed=seed)
+    monitor = Monitor(oracle, objective.share, tol, max_iter, time_limit, callback)
+    sketch = scatter_preconditioner(objective, oracle, rank)
+    P = sketch.start if start is None else start
+    room = max(2, history_bytes // (16 * P.size))
+    climb = _Climb(objective, History(min(corrections, room), sketch.apply))
+    climb.move_to(objective.at(P / np.linalg.norm(P)))
+    target = max(_FIRST_LOOK, _SETTLED * tol)
+    status = None
+    try:
+        while status is None:
+            status = _ascend(climb, monitor, target)
+            if status is None:
+                climb.tidy(tol)
+                status = _certify_or_grow(climb, monitor, target)
+                target = _SETTLED * tol
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    if monitor.certified is not climb.point:
+        climb.tidy(tol)
+        monitor.certify(climb.point, oracle.leading(climb.point))
+    return monitor.result(climb.point, status)
+
+
+def _certify_or_grow(climb: _Climb, monitor: Monitor, target: float) -> Status | None:
+    """Prove the optimum, or add the directions that the proof lacks."""
+    point = climb.point
+    leading = monitor.oracle.leading(point, _GROW_BY, tol=0.1 * monitor.tol)
+    gap = monitor.certify(point, leading)
+    if gap <= 2.0 * target and gap > monitor.tol:
+        return None  # an early look: nothing is missing, P is just not there yet
+    status = monitor.stop(point)
+    if status is not None:
+        return status
+    missing = leading.values > point.pull + 0.3 * (leading.values[0] - point.pull)
+    return None if climb.grow(leading.vectors[:, missing]) else Status.STALLED
+
+
+@dataclass
+class _Climb:
+    """The state of the ascent; ``gradient`` is that of F with respect to P."""
+
+    objective: Objective
+    history: History
+    evaluations: int = 0
+
+    def move_to(self, point: Point) -> None:
+        self.point = point
+        self.GP = point.gradient()
+        norm = float(np.vdot(point.P, point.P))
+        self.gradient = (self.GP - point.pull * point.P) * (2.0 * self.objective.share / norm)
+        self.evaluations += 1
+
+    def step(self) -> bool:
+        """One L-BFGS step with a backtracking line search; False if rounding forbids progress."""
+        p, g = self.point, self.gradient
+        direction = self.history.direction(g)
+        if not self.history.pairs:
+            length = float(np.linalg.norm(direction))
+            direction *= 0.1 * float(np.linalg.norm(p.P)) / max(length, 1e-300)
+        slope = float(np.vdot(g, direction))
+        # Close to the optimum F changes by less than its rounding error while the gap still falls.
+        noise = 8.0 * self.objective.eps * max(abs(p.value), p.rho, p.far)
+        alpha = 1.0
+        while slope > 0.0 and alpha > 1e-8:
+            trial = self.objective.at(p.P + alpha * direction, rho=p.rho)
+            if trial.value >= p.value + _ARMIJO * alpha * slope - noise:
+                self.move_to(trial)
+                self.history.learn(alpha * direction, g - self.gradient)
+                return True
+            self.evaluations += 1
+            shortfall = p.value + alpha * slope - trial.value
+            alpha *= min(0.5, max(0.1, alpha * slope / (2.0 * shortfall)))
+        return False
+
+    def inner_gap(self) -> tuple[float, Floats, Floats]:
+        """The relative gap over the range of P alone, and the spectrum of M in P's columns."""
+        p = self.point
+        norm = float(np.vdot(p.P, p.P))
+        weights, W = eigh(p.P.T @ p.P / norm)
+        kept = weights > 1e-12 * weights[-1]
+        B = W[:, kept] / np.sqrt(weights[kept])
+        A = B.T @ (p.P.T @ self.GP / norm) @ B
+        top = float(eigh(0.5 * (A + A.T), eigvals_only=True)[-1])
+        return relative(self.objective.share * (top - p.pull), p.far), weights, W
+
+    def tidy(self, tol: float) -> None:
+        """Drop directions without weight and, where X is float32, evaluate in float64."""
+        _, weights, W = self.inner_gap()
+        kept = weights > min(_IDLE, 1e-3 * tol) * weights[-1]
+        if not kept.all() or self.objective.rounded:
+            self.rotate(W[:, kept], exact=True)
+
+    def rotate(self, W: Floats, *, exact: bool = False) -> None:
+        """Change to the columns P W: M stays the same but for the columns left out."""
+        self.history.transform(lambda A: A @ W)
+        self.move_to(self.objective.at(self.point.P @ W, rho=self.point.rho, exact=exact))
+
+    def grow(self, V: Floats) -> bool:
+        """Add the columns V with the weight that serves F best; False if none does."""
+        line = self.point.toward(V)
+        alpha = best_step(line)
+        grown = line.point(alpha)
+        if grown.value <= self.point.value:
+            return False
+        empty = np.zeros(V.shape)
+        self.history.transform(lambda A: np.hstack([A, empty]))
+        self.move_to(grown)
+        return True
+
+
+def _ascend(climb: _Climb, monitor: Monitor, target: float) -> Status | None:
+    """Climb until the gap inside the range of P is below ``target``, or no step is possible."""
+    next_check, next_cut = climb.evaluations, climb.evaluations + _CUT_EVERY
+    while True:
+        monitor.n_iter = climb.evaluations
+        status = monitor.stop(climb.point)
+        if status is not None:
+            return status
+        if climb.evaluations >= next_check:
+            next_check = climb.evaluations + _CHECK_EVERY
+            gap, weights, W = climb.inner_gap()
+            if gap <= target:
+                return None
+            kept = weights > _IDLE * weights[-1]
+            if climb.evaluations >= next_cut and kept.sum() <= 0.8 * len(kept):
+                next_cut = climb.evaluations + _CUT_EVERY
+                climb.rotate(W[:, kept])
+        if not climb.step():
+            if not climb.history.pairs:
+                return None
+            climb.history.clear()

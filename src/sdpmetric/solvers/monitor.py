@@ -1,0 +1,89 @@
+"""What every solver shares: limits, certificates, history, callback and the final result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from ..factors import principal
+from ..objective import Point
+from ..result import Progress, Result, Status
+from ..spectraplex import Leading, Oracle
+
+__all__ = ["Callback", "Monitor", "relative"]
+
+Callback: TypeAlias = Callable[[Progress], object]
+
+_HISTORY = np.dtype([("objective", float), ("gap", float), ("seconds", float)])
+
+
+def relative(gap: float, far: float) -> float:
+    """A gap in units of the weighted far distance, ``sum_r w_r d_M(far_r)``."""
+    if gap <= 0.0:
+        return 0.0
+    return gap / far if far > 0.0 else np.inf
+
+
+@dataclass
+class Monitor:
+    """Counts evaluations, keeps the best bound, decides when to stop."""
+
+    oracle: Oracle
+    share: float
+    tol: float
+    max_iter: int
+    time_limit: float | None = None
+    callback: Callback | None = None
+    n_iter: int = 0
+    upper_bound: float = np.inf
+    gap: float = np.inf
+    certified: Point | None = None
+    began: float = field(default_factory=time.perf_counter)
+    rows: list[tuple[float, float, float]] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    def certify(self, point: Point, leading: Leading) -> float:
+        """Record the bound ``F* <= F(M) + (1 - t)(lambda_max(G) - <G, M'>)``; return the gap."""
+        gap = self.share * max(0.0, leading.bound - point.pull) + point.slack
+        self.upper_bound = min(self.upper_bound, point.value + gap)
+        self.gap = relative(gap, point.far)
+        self.certified = point
+        self.rows.append((point.value, self.gap, self.seconds))
+        return self.gap
+
+    def stop(self, point: Point) -> Status | None:
+        """Whether a limit is reached or the callback wants to end."""
+        if self.callback is not None:
+            now = Progress(self.n_iter, point.value, self.gap, self.seconds, point.P.shape[1])
+            if self.callback(now):
+                return Status.STOPPED
+        if self.gap <= self.tol:
+            return Status.CONVERGED
+        if self.n_iter >= self.max_iter:
+            return Status.ITERATION_LIMIT
+        if self.time_limit is not None and self.seconds >= self.time_limit:
+            return Status.TIME_LIMIT
+        return None
+
+    def result(self, point: Point, status: Status) -> Result:
+        """The certificate is that of ``point``, which must have been certified last."""
+        components, eigenvalues = principal(point.P)
+        return Result(
+            components=components,
+            eigenvalues=eigenvalues,
+            rho=point.rho,
+            objective=point.value,
+            upper_bound=self.upper_bound,
+            gap=self.gap,
+            status=status,
+            n_iter=self.n_iter,
+            n_products=self.oracle.products,
+            history=np.array(self.rows, dtype=_HISTORY).view(np.recarray),
+        )
