@@ -7,10 +7,15 @@ from scipy.linalg import svd
 
 from ._typing import Floats
 
-__all__ = ["principal"]
+__all__ = ["principal", "unit"]
 
 # A direction that carries less of the trace than this is rounding, not metric.
 _NEGLIGIBLE = 1e-12
+
+
+def unit(P: Floats) -> Floats:
+    """P scaled to trace one."""
+    return P / np.linalg.norm(P)
 
 
 def principal(P: Floats) -> tuple[Floats, Floats]:
@@ -18,7 +23,7 @@ def principal(P: Floats) -> tuple[Floats, Floats]:
 
     The sign of each row is fixed by its largest entry, so equal metrics give equal components.
     """
-    U, s, _ = svd(P / np.linalg.norm(P), full_matrices=False, lapack_driver="gesdd")
+    U, s, _ = svd(unit(P), full_matrices=False, lapack_driver="gesdd")
     kept = s**2 > _NEGLIGIBLE
     U, s = U[:, kept], s[kept] / np.linalg.norm(s[kept])
     largest = np.argmax(np.abs(U), axis=0)

@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ._typing import Dense, Floats, Ints, Items
+from ._typing import Dense, Ints, Items
+from .products import blocks, row_sums, squared_differences
 
-__all__ = ["nearest_by_class", "triplets_from_neighbors"]
+__all__ = ["nearest_by_class", "triplets_from_neighbors", "warn_of_small_classes"]
 
 _BLOCK_BYTES = 1 << 26  # of one block of squared distances
 
@@ -52,7 +53,7 @@ class _Table:
         self.original = X
         sorted_rows = X[self.order]
         if sp.issparse(X):
-            self.norms = _row_sums(sorted_rows.multiply(sorted_rows))
+            self.norms = row_sums(sorted_rows.multiply(sorted_rows))
         else:
             sorted_rows = sorted_rows - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
             self.norms = np.einsum("ij,ij->i", sorted_rows, sorted_rows)
@@ -63,7 +64,7 @@ class _Table:
     def blocks(self) -> Iterator[tuple[slice, slice]]:
         """Row blocks, each inside one class, with the slice of that class."""
         for low, high in zip(self.bounds[:-1], self.bounds[1:], strict=True):
-            for block in _blocks(high - low, len(self.order)):
+            for block in blocks(high - low, len(self.order), _BLOCK_BYTES):
                 yield slice(low + block.start, low + block.stop), slice(low, high)
 
     def squared_distances(self, rows: slice) -> tuple[Dense, Dense]:
@@ -87,7 +88,7 @@ class _Table:
         limit = np.minimum(kth + 2.0 * radius, np.finfo(squared.dtype).max)
         row, column = np.nonzero(squared <= limit[:, None])
         candidate = self.order[first + column]
-        exact = _squared_differences(self.original, self.order[rows][row], candidate)
+        exact = squared_differences(self.original, self.order[rows][row], candidate)
         ranking = np.lexsort((candidate, exact, row))
         row, candidate = row[ranking], candidate[ranking]
         place = np.arange(len(row)) - np.searchsorted(row, row)
@@ -130,23 +131,6 @@ def warn_of_small_classes(y: Ints, n_neighbors: int, n_impostors: int) -> None:
         warnings.warn("; ".join(parts) + ".", UserWarning, stacklevel=3)
 
 
-def _squared_differences(X: Items, a: Ints, b: Ints) -> Floats:
-    out = np.empty(len(a))
-    for block in _blocks(len(a), X.shape[1]):
-        d = X[a[block]].astype(np.float64) - X[b[block]].astype(np.float64)
-        out[block] = _row_sums(d.multiply(d)) if sp.issparse(d) else np.einsum("ij,ij->i", d, d)
-    return out
-
-
-def _row_sums(rows: Any) -> Floats:
-    return np.asarray(rows.sum(axis=1)).ravel()
-
-
 def _dense(block: Any) -> npt.NDArray[Any]:
     return block.toarray() if sp.issparse(block) else np.asarray(block)
 
-
-def _blocks(n: int, width: int) -> Iterator[slice]:
-    step = max(1, _BLOCK_BYTES // (8 * max(1, width)))
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))

@@ -5,56 +5,67 @@ gradient of F is that of f at rho*(M): ``G = sum_r w_r (far_r far_r' - near_r ne
 ``w_r = c_r |loss'(z_r - rho*)|``. On edges ``G = X' L X``, L the signed Laplacian of the edge
 weights, so G is applied and never formed.
 
-A `Point` is F at ``M' = P P' / ||P||_F^2``. With a prior, margins are those of
-``M = (1 - t) M' + t M0``; nobody but the objective knows t.
+With a prior, margins are those of ``M = (1 - t) M' + t M0``, M' being what a solver moves; nobody
+but the objective knows t.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from ._typing import Floats, Items
+from ._typing import Floats, Ints, Items
 from .comparisons import Comparisons
 from .losses import Loss
 from .margin import best_rho
-from .products import backward, forward
+from .products import backward, edge_distances, forward
 
-__all__ = ["Line", "Objective", "Point"]
-
-_BLOCK = 1 << 17  # numbers in a block of edge differences: two such blocks stay in the L2 cache
+__all__ = ["Factored", "Line", "Objective", "Point"]
 
 
 class Point(Protocol):
-    """F at ``M' = P P' / ||P||_F^2``; immutable.
+    """F at some M'; immutable.
 
-    ``pull = <G, M'>``, ``far = sum_r w_r d_M(far_r)``; ``slack = rho (sum_r w_r - 1)`` is what an
-    inexact rho adds to the dual bound (zero but for rounding).
+    ``pull = <G, M'>`` and ``far = sum_r w_r d_M(far_r)``. ``slack = rho (sum_r w_r - 1)`` is what
+    an inexact rho adds to the dual bound: zero but for rounding.
     """
 
-    P: Floats
-    value: float
-    rho: float
-
+    @property
+    def value(self) -> float: ...
+    @property
+    def rho(self) -> float: ...
     @property
     def pull(self) -> float: ...
     @property
     def far(self) -> float: ...
     @property
     def slack(self) -> float: ...
-    def gradient(self) -> Floats: ...
-    def times(self, V: Floats, /) -> Floats: ...
-    def toward(self, V: Floats, /) -> Line: ...
+    def times(self, V: Floats, /) -> Floats:
+        """``G V`` in float64, for the eigenvector oracle."""
+
+    def toward(self, V: Floats, /) -> Line:
+        """The line from M' to ``V V' / ||V||_F^2``."""
+
+
+class Factored(Point, Protocol):
+    """A point whose factor is at hand: ``M' = P P' / ||P||_F^2``."""
+
+    @property
+    def P(self) -> Floats: ...
+    def gradient(self) -> Floats:
+        """``G P``, reusing ``X P``: one pass over X."""
 
 
 class Line(Protocol):
-    """F along ``M' + alpha (V V' / ||V||_F^2 - M')``, 0 <= alpha <= 1, from cached margins."""
+    """F along ``M' + alpha (V V' / ||V||_F^2 - M')``, 0 <= alpha <= 1, from cached distances."""
 
-    def __call__(self, alpha: float, /) -> tuple[float, float]: ...
+    def __call__(self, alpha: float, /) -> tuple[float, float]:
+        """F and its derivative."""
+
     def point(self, alpha: float, /) -> Point: ...
 
 
@@ -63,7 +74,8 @@ class Objective:
     """F for items in memory, dense or CSR.
 
     Coefficients and scale come from outside, so that a working set, a fold or a partition never
-    rescales itself. ``prior`` holds the squared distances of the edges under M0, scaled.
+    rescales itself. ``prior`` holds the scaled squared distances of the edges under M0. ``pinned``
+    fixes rho, as the paper's inner loop does.
     """
 
     X: Items
@@ -73,6 +85,7 @@ class Objective:
     loss: Loss
     prior: Floats | None = None
     t: float = 0.0
+    pinned: float | None = None
 
     @property
     def n_features(self) -> int:
@@ -91,24 +104,28 @@ class Objective:
     @property
     def rounded(self) -> bool:
         """Whether X is float32, so that certificates need an evaluation of their own."""
-        return self.X.dtype != np.float64
+        return bool(self.X.dtype != np.float64)
 
-    def replace(self, **changes: object) -> Objective:
-        """The same items and edges with another loss, other coefficients or another t."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+    def replace(self, **changes: Any) -> Objective:
+        """The same items and edges with another loss, other coefficients, another t or rho."""
+        return replace(self, **changes)
 
-    def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> MemoryPoint:
+    def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> FactoredMemoryPoint:
         """F at P; ``rho`` is a guess, ``exact`` computes in float64 even where X is float32."""
         Y = forward(self.X, P, exact=exact)
-        norm = float(np.vdot(P, P))
-        learned = edge_distances(Y, self.comparisons.edges) * (self.scale / norm)
-        return self._point(P, norm, Y, learned, rho)
+        learned = self._distances(Y, P)
+        z, rho, value = self.best(learned, rho)
+        return FactoredMemoryPoint(self, learned, z, rho, value, P, Y)
+
+    def at_distances(self, learned: Floats, rho: float = 0.0) -> MemoryPoint:
+        """F where the scaled edge distances under M' are known."""
+        z, rho, value = self.best(learned, rho)
+        return MemoryPoint(self, learned, z, rho, value)
 
     def scatter(self, V: Floats) -> Floats:
-        """The mean of ``d d'`` over the edges, times V (in the units of the distances)."""
+        """The mean of ``d d'`` over the edges, in the units of the distances, times V."""
         edges = self.comparisons.edges
-        weights = np.full(len(edges), self.scale / len(edges))
-        L = laplacian(edges, weights, self.X.shape[0])
+        L = laplacian(edges, np.full(len(edges), self.scale / len(edges)), self.X.shape[0])
         return backward(self.X, L @ forward(self.X, V, exact=True), exact=True)
 
     def mix(self, learned: Floats) -> Floats:
@@ -120,28 +137,24 @@ class Objective:
     def best(self, learned: Floats, guess: float) -> tuple[Floats, float, float]:
         """Margins, rho* and F for edge distances under M'."""
         z = self.comparisons.margins(self.mix(learned))
-        rho = best_rho(z, self.coefficients, self.loss, guess)
+        rho = self.pinned
+        if rho is None:
+            rho = best_rho(z, self.coefficients, self.loss, guess)
         return z, rho, rho - float(self.coefficients @ self.loss.value(z - rho))
 
     def slopes(self, z: Floats, rho: float) -> Floats:
         """``w_r = c_r |loss'(z_r - rho)|``."""
         return -self.coefficients * self.loss.slope(z - rho)
 
-    def _point(
-        self, P: Floats, norm: float, Y: Floats, learned: Floats, guess: float
-    ) -> MemoryPoint:
-        z, rho, value = self.best(learned, guess)
-        return MemoryPoint(self, P, norm, Y, learned, z, rho, value)
+    def _distances(self, Y: Floats, V: Floats) -> Floats:
+        return edge_distances(Y, self.comparisons.edges) * (self.scale / float(np.vdot(V, V)))
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryPoint:
-    """A `Point` of an `Objective`; keeps ``Y = X P`` and the edge distances for reuse."""
+    """A `Point` of an `Objective`: the edge distances are all that it needs."""
 
     objective: Objective
-    P: Floats
-    norm: float
-    Y: Floats
     learned: Floats
     z: Floats
     rho: float
@@ -169,72 +182,57 @@ class MemoryPoint:
         return max(0.0, self.rho * (float(self.slopes.sum()) - 1.0))
 
     @cached_property
-    def _laplacian(self) -> sp.csr_array[np.float64, tuple[int, int]]:
+    def laplacian(self) -> sp.csr_array[Any, tuple[int, int]]:
         o = self.objective
         return laplacian(o.comparisons.edges, o.scale * self.edge_weights, o.X.shape[0])
 
-    def gradient(self) -> Floats:
-        """``G P``, from the ``X P`` at hand: one pass over X."""
-        return backward(self.objective.X, self._laplacian @ self.Y)
-
     def times(self, V: Floats, /) -> Floats:
-        """``G V`` in float64, for the eigenvector oracle."""
         X = self.objective.X
-        return backward(X, self._laplacian @ forward(X, V, exact=True), exact=True)
+        return backward(X, self.laplacian @ forward(X, V, exact=True), exact=True)
 
     def toward(self, V: Floats, /) -> MemoryLine:
-        """The line from M' to ``V V' / ||V||_F^2``: one product with X, then none."""
-        o = self.objective
-        norm = float(np.vdot(V, V))
-        Y = forward(o.X, V)
-        learned = edge_distances(Y, o.comparisons.edges) * (o.scale / norm)
-        return MemoryLine(self, V, norm, Y, learned)
+        """One product with X, then none."""
+        return MemoryLine(self, self.objective._distances(forward(self.objective.X, V), V))
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredMemoryPoint(MemoryPoint):
+    """A point that keeps its factor and ``Y = X P``."""
+
+    P: Floats
+    Y: Floats
+
+    def gradient(self) -> Floats:
+        return backward(self.objective.X, self.laplacian @ self.Y)
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryLine:
-    """Distances are linear in M, so F along a segment needs no further product."""
+    """Distances are linear in M, so F along a segment needs no further product with X."""
 
     start: MemoryPoint
-    V: Floats
-    norm: float
-    Y: Floats
     learned: Floats
 
     def __call__(self, alpha: float, /) -> tuple[float, float]:
-        """F and its derivative at ``alpha``."""
         o = self.start.objective
-        learned = self._learned(alpha)
-        z, rho, value = o.best(learned, self.start.rho)
-        turn = o.share * o.comparisons.margins(self.learned - self.start.learned)
-        return value, float(o.slopes(z, rho) @ turn)
+        z, rho, value = o.best(self._at(alpha), self.start.rho)
+        return value, float(o.slopes(z, rho) @ self._turn)
 
     def point(self, alpha: float, /) -> MemoryPoint:
-        a, b = np.sqrt((1.0 - alpha) / self.start.norm), np.sqrt(alpha / self.norm)
-        P = np.hstack([a * self.start.P, b * self.V])
-        Y = np.hstack([a * self.start.Y, b * self.Y])
-        o = self.start.objective
-        return o._point(P, float(np.vdot(P, P)), Y, self._learned(alpha), self.start.rho)
+        return self.start.objective.at_distances(self._at(alpha), self.start.rho)
 
-    def _learned(self, alpha: float) -> Floats:
+    @cached_property
+    def _turn(self) -> Floats:
+        o = self.start.objective
+        return o.share * o.comparisons.margins(self.learned - self.start.learned)
+
+    def _at(self, alpha: float) -> Floats:
         return (1.0 - alpha) * self.start.learned + alpha * self.learned
 
 
-def edge_distances(Y: Floats, edges: np.typing.NDArray[np.int64]) -> Floats:
-    """Squared Euclidean distance of the rows of Y joined by each edge, block by block."""
-    out = np.empty(len(edges))
-    step = max(1, _BLOCK // max(1, Y.shape[1]))
-    for start in range(0, len(edges), step):
-        pair = edges[start : start + step]
-        d = np.take(Y, pair[:, 0], axis=0)
-        d -= np.take(Y, pair[:, 1], axis=0)
-        np.einsum("ij,ij->i", d, d, out=out[start : start + step])
-    return out
-
-
 def laplacian(
-    edges: np.typing.NDArray[np.int64], weights: Floats, n_items: int
-) -> sp.csr_array[np.float64, tuple[int, int]]:
+    edges: Ints, weights: Floats, n_items: int
+) -> sp.csr_array[Any, tuple[int, int]]:
     """``sum_e weights_e (e_a - e_b)(e_a - e_b)'`` over the edges of non-zero weight."""
     active = np.flatnonzero(weights)
     w = weights[active]

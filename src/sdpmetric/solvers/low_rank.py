@@ -13,7 +13,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .._typing import Floats
-from ..objective import Objective, Point
+from ..factors import unit
+from ..objective import Factored, Objective
 from ..result import Result, Status
 from ..spectraplex import DENSE_LIMIT, Oracle
 from .lbfgs import History
@@ -62,7 +63,7 @@ def low_rank(
     P = sketch.start if start is None else start
     room = max(2, history_bytes // (16 * P.size))
     climb = _Climb(objective, History(min(corrections, room), sketch.apply))
-    climb.move_to(objective.at(P / np.linalg.norm(P)))
+    climb.move_to(objective.at(unit(P)))
     target = max(_FIRST_LOOK, _SETTLED * tol)
     status = None
     try:
@@ -77,7 +78,7 @@ def low_rank(
     if monitor.certified is not climb.point:
         climb.tidy(tol)
         monitor.certify(climb.point, oracle.leading(climb.point))
-    return monitor.result(climb.point, status)
+    return monitor.result(climb.point, climb.point.P, status)
 
 
 def _certify_or_grow(climb: _Climb, monitor: Monitor, target: float) -> Status | None:
@@ -87,7 +88,7 @@ def _certify_or_grow(climb: _Climb, monitor: Monitor, target: float) -> Status |
     gap = monitor.certify(point, leading)
     if gap <= 2.0 * target and gap > monitor.tol:
         return None  # an early look: nothing is missing, P is just not there yet
-    status = monitor.stop(point)
+    status = monitor.stop(point, point.P.shape[1])
     if status is not None:
         return status
     missing = leading.values > point.pull + 0.3 * (leading.values[0] - point.pull)
@@ -102,7 +103,7 @@ class _Climb:
     history: History
     evaluations: int = 0
 
-    def move_to(self, point: Point) -> None:
+    def move_to(self, point: Factored) -> None:
         self.point = point
         self.GP = point.gradient()
         norm = float(np.vdot(point.P, point.P))
@@ -158,7 +159,9 @@ class _Climb:
         """Add the columns V with the weight that serves F best; False if none does."""
         line = self.point.toward(V)
         alpha = best_step(line)
-        grown = line.point(alpha)
+        weights = np.sqrt([1.0 - alpha, alpha])
+        P = np.hstack([weights[0] * unit(self.point.P), weights[1] * unit(V)])
+        grown = self.objective.at(P, rho=self.point.rho)
         if grown.value <= self.point.value:
             return False
         empty = np.zeros(V.shape)
@@ -172,7 +175,7 @@ def _ascend(climb: _Climb, monitor: Monitor, target: float) -> Status | None:
     next_check, next_cut = climb.evaluations, climb.evaluations + _CUT_EVERY
     while True:
         monitor.n_iter = climb.evaluations
-        status = monitor.stop(climb.point)
+        status = monitor.stop(climb.point, climb.point.P.shape[1])
         if status is not None:
             return status
         if climb.evaluations >= next_check:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from .._typing import Floats
 from ..factors import principal
 from ..objective import Point
 from ..result import Progress, Result, Status
@@ -58,10 +59,10 @@ class Monitor:
         self.rows.append((point.value, self.gap, self.seconds))
         return self.gap
 
-    def stop(self, point: Point) -> Status | None:
+    def stop(self, point: Point, rank: int) -> Status | None:
         """Whether a limit is reached or the callback wants to end."""
         if self.callback is not None:
-            now = Progress(self.n_iter, point.value, self.gap, self.seconds, point.P.shape[1])
+            now = Progress(self.n_iter, point.value, self.gap, self.seconds, rank)
             if self.callback(now):
                 return Status.STOPPED
         if self.gap <= self.tol:
@@ -72,9 +73,9 @@ class Monitor:
             return Status.TIME_LIMIT
         return None
 
-    def result(self, point: Point, status: Status) -> Result:
+    def result(self, point: Point, P: Floats, status: Status) -> Result:
         """The certificate is that of ``point``, which must have been certified last."""
-        components, eigenvalues = principal(point.P)
+        components, eigenvalues = principal(P)
         return Result(
             components=components,
             eigenvalues=eigenvalues,
