@@ -1,0 +1,29 @@
+"""sdpmetric: learn a Mahalanobis distance from comparisons, with a certificate of optimality."""
+
+from __future__ import annotations
+
+from .check_loss import check_loss
+from .comparisons import Comparisons
+from .estimators import SDPMetric, TripletSDPMetric
+from .losses import Huber, Logistic, Loss, SquaredHinge
+from .mining import knn_triplets
+from .result import Progress, Result, Status
+from .solve import solve
+
+__all__ = [
+    "Comparisons",
+    "Huber",
+    "Logistic",
+    "Loss",
+    "Progress",
+    "Result",
+    "SDPMetric",
+    "SquaredHinge",
+    "Status",
+    "TripletSDPMetric",
+    "check_loss",
+    "knn_triplets",
+    "solve",
+]
+
+__version__ = "0.1.0"

@@ -22,7 +22,7 @@ class Comparisons:
     Attributes
     ----------
     edges : (E, 2) the distinct pairs, lower item first, in lexicographic order
-    near, far : (m,) for each comparison, the edge that should be short and the one that should be long
+    near, far : (m,) for each comparison, the edge that should be the shorter and the longer one
     weights : (m,) weight of each comparison
 
     >>> import numpy as np
@@ -62,8 +62,8 @@ class Comparisons:
     def edge_weights(self, w: Floats) -> Floats:
         """The transpose of `margins`: spread a number per comparison over the edges."""
         n = len(self.edges)
-        back: Floats = np.bincount(self.far, w, n) - np.bincount(self.near, w, n)
-        return back
+        far: Floats = np.bincount(self.far, w, n).astype(np.float64, copy=False)
+        return far - np.bincount(self.near, w, n)
 
     def items(self) -> Ints:
         """The items that take part, ascending."""

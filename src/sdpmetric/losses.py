@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from ._typing import Floats
 
-__all__ = ["Huber", "Logistic", "Loss", "SquaredHinge"]
+__all__ = ["Hinge", "Huber", "Logistic", "Loss", "SquaredHinge"]
 
 
 @runtime_checkable
@@ -79,7 +79,7 @@ class Huber:
         return self.h
 
     def value(self, t: Floats, /) -> Floats:
-        # With u = clip(h - t, 0, 2h) both branches are u (u + 2 (excess over 2h)) / 4h, free of masks.
+        # The quadratic on the clipped part plus what is beyond it: no masks.
         u = self.h - t
         inner = np.clip(u, 0.0, 2.0 * self.h)
         return inner * (inner / (4.0 * self.h)) + np.maximum(u - 2.0 * self.h, 0.0)
@@ -89,6 +89,26 @@ class Huber:
 
     def curvature(self, t: Floats, /) -> Floats:
         return np.where(np.abs(t) < self.h, 0.5 / self.h, 0.0)
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """The hinge, ``max(0, -t)``: not differentiable at 0, so for evaluation only.
+
+    ``loss="hinge"`` reaches its optimum through a sequence of Huber problems.
+    """
+
+    support: ClassVar[float] = 0.0
+    max_slope: ClassVar[float] = 1.0
+
+    def value(self, t: Floats, /) -> Floats:
+        return np.maximum(-t, 0.0)
+
+    def slope(self, t: Floats, /) -> Floats:
+        return np.where(t < 0.0, -1.0, 0.0)
+
+    def curvature(self, t: Floats, /) -> Floats:
+        return np.zeros_like(t)
 
 
 @dataclass(frozen=True)
@@ -111,10 +131,11 @@ class Logistic:
         return self.h * np.logaddexp(0.0, -t / self.h)
 
     def slope(self, t: Floats, /) -> Floats:
-        return -expit(-t / self.h)
+        s: Floats = expit(-t / self.h)
+        return -s
 
     def curvature(self, t: Floats, /) -> Floats:
-        s = expit(-t / self.h)
+        s: Floats = expit(-t / self.h)
         return s * (1.0 - s) / self.h
 
 

@@ -1,4 +1,4 @@
-"""The best margin for given comparisons: ``rho* = argmax_{rho >= 0} rho - sum_r c_r loss(z_r - rho)``.
+"""The best margin: ``rho* = argmax_{rho >= 0} rho - sum_r c_r loss(z_r - rho)``.
 
 The derivative, ``1 - sum_r w_r`` with ``w_r = c_r |loss'(z_r - rho)|``, falls as rho grows, so
 rho* is the root of a monotone function of one variable. Newton's step, kept inside a bracket,

@@ -16,12 +16,54 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ._typing import Dense, Ints, Items
-from .products import blocks, row_sums, squared_differences
+from ._typing import Dense, Floats, Ints, Items
+from .products import blocks, row_sums, squared_differences, tame
+from .validation import as_items, as_labels, check_integer
 
-__all__ = ["nearest_by_class", "triplets_from_neighbors", "warn_of_small_classes"]
+__all__ = ["knn_triplets", "mine", "nearest_by_class"]
 
 _BLOCK_BYTES = 1 << 26  # of one block of squared distances
+
+
+def knn_triplets(X: Any, y: Any, n_neighbors: int = 3, n_impostors: int = 3) -> Ints:
+    """Triplets from labels: each row with its nearest of the same and of other classes.
+
+    Parameters
+    ----------
+    X : (n, D) rows, dense or CSR
+    y : (n,) class labels
+    n_neighbors : near rows of the same class for each row
+    n_impostors : far rows of other classes for each row
+
+    Returns
+    -------
+    (m, 3) array of row indices [anchor, near, far], by anchor, near rank and far rank; at most
+    ``n * n_neighbors * n_impostors`` of them, fewer where a class is too small
+
+    Examples
+    --------
+    >>> from sdpmetric import knn_triplets
+    >>> knn_triplets([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1], 1, 1).tolist()
+    [[0, 1, 2], [1, 0, 2], [2, 3, 1], [3, 2, 1]]
+    """
+    check_integer("n_neighbors", n_neighbors, 1)
+    check_integer("n_impostors", n_impostors, 1)
+    items = as_items(X)
+    if len(y) != items.shape[0]:
+        raise ValueError(f"y must have one label per row of X, {items.shape[0]}, got {len(y)}.")
+    return mine(items, as_labels(y)[1], n_neighbors, n_impostors)
+
+
+def mine(X: Items, y: Ints, n_neighbors: int, n_impostors: int) -> Ints:
+    """`knn_triplets` for checked X and class codes."""
+    _warn_of_small_classes(y, n_neighbors, n_impostors)
+    near, far = nearest_by_class(tame(X)[0], y, n_neighbors, n_impostors)
+    triplets = _triplets(near, far)
+    if len(triplets) == 0:
+        raise ValueError(
+            "y gives no triplet at all: no class has two members; expected at least one that has."
+        )
+    return triplets
 
 
 def nearest_by_class(X: Items, y: Ints, n_same: int, n_other: int) -> tuple[Ints, Ints]:
@@ -67,7 +109,7 @@ class _Table:
             for block in blocks(high - low, len(self.order), _BLOCK_BYTES):
                 yield slice(low + block.start, low + block.stop), slice(low, high)
 
-    def squared_distances(self, rows: slice) -> tuple[Dense, Dense]:
+    def squared_distances(self, rows: slice) -> tuple[Dense, Floats]:
         """From a block of rows to all rows, and how far each row of the block may be off."""
         squared = _dense(self.rows[rows] @ self.rows.T)
         squared *= -2.0
@@ -75,7 +117,7 @@ class _Table:
         squared += self.norms
         return squared, self.slack * (self.norms[rows] + self.norms.max())
 
-    def rank(self, rows: slice, squared: Dense, first: int, radius: Dense, k: int) -> Ints:
+    def rank(self, rows: slice, squared: Dense, first: int, radius: Floats, k: int) -> Ints:
         """The k nearest, exactly: every candidate that rounding could place there is ranked again.
 
         Column c of ``squared`` is sorted row ``first + c``; columns at infinity do not count.
@@ -84,8 +126,8 @@ class _Table:
         if squared.shape[1] == 0:
             return out
         there = min(k, squared.shape[1]) - 1
-        kth = np.partition(squared, there, axis=1)[:, there]
-        limit = np.minimum(kth + 2.0 * radius, np.finfo(squared.dtype).max)
+        kth: Floats = np.partition(squared, there, axis=1)[:, there].astype(np.float64)
+        limit = np.minimum(kth + 2.0 * radius, np.finfo(squared.dtype).max).astype(squared.dtype)
         row, column = np.nonzero(squared <= limit[:, None])
         candidate = self.order[first + column]
         exact = squared_differences(self.original, self.order[rows][row], candidate)
@@ -97,18 +139,19 @@ class _Table:
         return out
 
 
-def triplets_from_neighbors(near: Ints, far: Ints) -> Ints:
+def _triplets(near: Ints, far: Ints) -> Ints:
     """Triplets [row, near, far] by row, near rank, far rank; entries of -1 are left out."""
     n, n_near = near.shape
     triplets = np.empty((n, n_near, far.shape[1], 3), dtype=np.int64)
     triplets[..., 0] = np.arange(n)[:, None, None]
     triplets[..., 1] = near[:, :, None]
     triplets[..., 2] = far[:, None, :]
-    triplets = triplets.reshape(-1, 3)
-    return triplets[triplets.min(axis=1) >= 0]
+    flat = triplets.reshape(-1, 3)
+    complete: Ints = flat[flat.min(axis=1) >= 0]
+    return complete
 
 
-def warn_of_small_classes(y: Ints, n_neighbors: int, n_impostors: int) -> None:
+def _warn_of_small_classes(y: Ints, n_neighbors: int, n_impostors: int) -> None:
     """One warning that counts the classes and rows that give fewer triplets than asked for."""
     sizes = np.bincount(y)
     single = int(np.sum(sizes == 1))
@@ -128,9 +171,8 @@ def warn_of_small_classes(y: Ints, n_neighbors: int, n_impostors: int) -> None:
             "and use those there are"
         )
     if parts:
-        warnings.warn("; ".join(parts) + ".", UserWarning, stacklevel=3)
+        warnings.warn("; ".join(parts) + ".", UserWarning, stacklevel=4)
 
 
 def _dense(block: Any) -> npt.NDArray[Any]:
     return block.toarray() if sp.issparse(block) else np.asarray(block)
-

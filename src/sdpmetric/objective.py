@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from ._typing import Floats, Ints, Items
+from ._typing import Floats, Ints, Items, Sparse
 from .comparisons import Comparisons
 from .losses import Loss
 from .margin import best_rho
@@ -173,6 +173,12 @@ class MemoryPoint:
         return float(self.edge_weights @ self.learned)
 
     @cached_property
+    def prior_pull(self) -> float:
+        """``t <G, M0>``."""
+        o = self.objective
+        return 0.0 if o.prior is None else o.t * float(self.edge_weights @ o.prior)
+
+    @cached_property
     def far(self) -> float:
         d = self.objective.mix(self.learned)
         return float(self.slopes @ d[self.objective.comparisons.far])
@@ -182,7 +188,7 @@ class MemoryPoint:
         return max(0.0, self.rho * (float(self.slopes.sum()) - 1.0))
 
     @cached_property
-    def laplacian(self) -> sp.csr_array[Any, tuple[int, int]]:
+    def laplacian(self) -> Sparse:
         o = self.objective
         return laplacian(o.comparisons.edges, o.scale * self.edge_weights, o.X.shape[0])
 
@@ -230,9 +236,7 @@ class MemoryLine:
         return (1.0 - alpha) * self.start.learned + alpha * self.learned
 
 
-def laplacian(
-    edges: Ints, weights: Floats, n_items: int
-) -> sp.csr_array[Any, tuple[int, int]]:
+def laplacian(edges: Ints, weights: Floats, n_items: int) -> Sparse:
     """``sum_e weights_e (e_a - e_b)(e_a - e_b)'`` over the edges of non-zero weight."""
     active = np.flatnonzero(weights)
     w = weights[active]

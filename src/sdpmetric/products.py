@@ -7,6 +7,7 @@ upcasting a block of rows at a time, for certificates.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,15 @@ import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Items
 
-__all__ = ["backward", "blocks", "edge_distances", "forward", "row_sums", "squared_differences"]
+__all__ = [
+    "backward",
+    "blocks",
+    "edge_distances",
+    "forward",
+    "row_sums",
+    "squared_differences",
+    "tame",
+]
 
 _BLOCK_BYTES = 1 << 24
 _EDGE_BLOCK = 1 << 17  # numbers in a block of edge differences: two such blocks stay in the cache
@@ -69,3 +78,14 @@ def blocks(n: int, width: int, block_bytes: int = _BLOCK_BYTES) -> Iterator[slic
     step = max(1, block_bytes // (8 * max(1, width)))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
+
+
+def tame(X: Items) -> tuple[Items, float]:
+    """X times a power of two, which rounds nothing, if its squares would over- or underflow."""
+    entries = X.data if sp.issparse(X) else X
+    largest = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
+    bound = 1e100 if X.dtype == np.float64 else 1e12
+    if largest == 0.0 or 1.0 / bound < largest < bound:
+        return X, 1.0
+    factor = 2.0 ** -math.frexp(largest)[1]
+    return X * X.dtype.type(factor), factor

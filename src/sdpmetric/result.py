@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ._typing import Floats
 __all__ = ["Progress", "Result", "Status"]
 
 
-class Status(str, Enum):
+class Status(StrEnum):
     """Why a solver stopped."""
 
     CONVERGED = "converged"
@@ -20,7 +20,7 @@ class Status(str, Enum):
     TIME_LIMIT = "time limit"
     STOPPED = "stopped by callback"
     INTERRUPTED = "interrupted"
-    STALLED = "stalled at rounding error"
+    STALLED = "stalled"  # rounding error, or the paper's own stop test, came before the gap
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ class Result:
     Attributes
     ----------
     components : (k, D) rows, ``M = components' components``, trace one
-    eigenvalues : (k,) of M, descending
+    eigenvalues : of M, descending, before it was cut to ``n_components``
+    retained : the share of the trace that the components keep
+    factor : (D, d) factor of the learned part of M, a start for another fit
     rho : the margin
     objective : F(M)
     upper_bound : no M reaches more than this
@@ -56,8 +58,7 @@ class Result:
     scale : what squared distances were multiplied by
     """
 
-    components: Floats
-    eigenvalues: Floats
+    factor: Floats
     rho: float
     objective: float
     upper_bound: float
@@ -66,6 +67,9 @@ class Result:
     n_iter: int
     n_products: int
     history: np.recarray[tuple[int], np.dtype[np.void]]
+    components: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    eigenvalues: Floats = field(default_factory=lambda: np.empty(0))
+    retained: float = 1.0
     scale: float = 1.0
 
     @property
@@ -74,7 +78,8 @@ class Result:
 
     @property
     def rank(self) -> int:
-        return len(self.components)
+        """Of M before it was cut."""
+        return len(self.eigenvalues)
 
     def get_mahalanobis_matrix(self) -> Floats:
         """M, as an array of shape (D, D)."""

@@ -162,7 +162,8 @@ def project(A: Floats) -> Floats:
     descending = values[::-1]
     steps = (np.cumsum(descending) - 1.0) / np.arange(1, len(values) + 1)
     shift = steps[np.flatnonzero(descending > steps)[-1]]
-    return (V * np.maximum(values - shift, 0.0)) @ V.T
+    nearest: Floats = (V * np.maximum(values - shift, 0.0)) @ V.T
+    return nearest
 
 
 def random_point(dimension: int, rank: int, rng: np.random.Generator) -> Floats:

@@ -31,6 +31,8 @@ def wolfe_step(line: Line, value: float, slope: float, c1: float, c2: float) -> 
     positive), so once a trial falls short on the other side the interval is bisected.
     ``value`` and ``slope`` are those of F at alpha = 0; F is maximised.
     """
+    if not slope > 0.0:
+        return 0.0
     low, high, alpha = 0.0, 1.0, 1.0
     for _ in range(_MAX_TRIALS):
         trial_value, trial_slope = line(alpha)

@@ -86,11 +86,10 @@ def _certify_or_grow(climb: _Climb, monitor: Monitor, target: float) -> Status |
     point = climb.point
     leading = monitor.oracle.leading(point, _GROW_BY, tol=0.1 * monitor.tol)
     gap = monitor.certify(point, leading)
-    if gap <= 2.0 * target and gap > monitor.tol:
+    if gap <= monitor.tol:
+        return Status.CONVERGED
+    if gap <= 2.0 * target and target > _SETTLED * monitor.tol:
         return None  # an early look: nothing is missing, P is just not there yet
-    status = monitor.stop(point, point.P.shape[1])
-    if status is not None:
-        return status
     missing = leading.values > point.pull + 0.3 * (leading.values[0] - point.pull)
     return None if climb.grow(leading.vectors[:, missing]) else Status.STALLED
 

@@ -10,16 +10,16 @@ from typing import TypeAlias
 import numpy as np
 
 from .._typing import Floats
-from ..factors import principal
+from ..factors import unit
 from ..objective import Point
 from ..result import Progress, Result, Status
 from ..spectraplex import Leading, Oracle
 
-__all__ = ["Callback", "Monitor", "relative"]
+__all__ = ["HISTORY", "Callback", "Monitor", "relative"]
 
 Callback: TypeAlias = Callable[[Progress], object]
 
-_HISTORY = np.dtype([("objective", float), ("gap", float), ("seconds", float)])
+HISTORY = np.dtype([("objective", float), ("gap", float), ("seconds", float)])
 
 
 def relative(gap: float, far: float) -> float:
@@ -65,8 +65,6 @@ class Monitor:
             now = Progress(self.n_iter, point.value, self.gap, self.seconds, rank)
             if self.callback(now):
                 return Status.STOPPED
-        if self.gap <= self.tol:
-            return Status.CONVERGED
         if self.n_iter >= self.max_iter:
             return Status.ITERATION_LIMIT
         if self.time_limit is not None and self.seconds >= self.time_limit:
@@ -75,10 +73,8 @@ class Monitor:
 
     def result(self, point: Point, P: Floats, status: Status) -> Result:
         """The certificate is that of ``point``, which must have been certified last."""
-        components, eigenvalues = principal(P)
         return Result(
-            components=components,
-            eigenvalues=eigenvalues,
+            factor=unit(P),
             rho=point.rho,
             objective=point.value,
             upper_bound=self.upper_bound,
@@ -86,5 +82,5 @@ class Monitor:
             status=status,
             n_iter=self.n_iter,
             n_products=self.oracle.products,
-            history=np.array(self.rows, dtype=_HISTORY).view(np.recarray),
+            history=np.array(self.rows, dtype=HISTORY).view(np.recarray),
         )

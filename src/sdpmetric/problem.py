@@ -1,0 +1,118 @@
+"""From items and comparisons to an objective in the units of the library, and back.
+
+The objective works in its own coordinates: only the items that are compared, centred, scaled so
+that the mean far distance is one and, where dense items are fewer than dimensions, in the
+subspace that they span. `Problem` remembers the way back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh, svd
+
+from ._typing import Floats, Ints, Items
+from .comparisons import Comparisons
+from .factors import spectrum
+from .losses import Loss
+from .objective import Objective
+from .products import edge_distances, forward, squared_differences, tame
+from .result import Result
+from .spectraplex import DENSE_LIMIT
+
+__all__ = ["Problem", "build"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """An objective, and what turns its solution into a metric on the user's items."""
+
+    objective: Objective
+    scale: float
+    basis: Floats | None
+    prior: str | Floats | None
+
+    def lower(self, factor: Floats) -> Floats:
+        """A factor in the user's coordinates, in those of the objective."""
+        return factor if self.basis is None else self.basis.T @ factor
+
+    def lift(self, result: Result, k: int | None) -> Result:
+        """A solver's result in the user's coordinates, with the prior mixed in, cut to k rows."""
+        factor = result.factor if self.basis is None else self.basis @ result.factor
+        whole = spectrum(factor, self.prior, self.objective.t, k)
+        return replace(
+            result,
+            factor=factor,
+            components=whole.components,
+            eigenvalues=whole.eigenvalues,
+            retained=whole.retained,
+            scale=self.scale,
+        )
+
+
+def build(
+    X: Items,
+    indices: Ints,
+    weights: Floats | None,
+    loss: Loss,
+    C: float,
+    prior: str | Floats | None,
+    t: float,
+) -> Problem:
+    """The problem of validated items and comparisons; weight 0 means left out."""
+    if weights is not None and not weights.all():
+        indices, weights = indices[weights > 0.0], weights[weights > 0.0]
+    comparisons = Comparisons.from_indices(indices, weights)
+    items = comparisons.items()
+    comparisons = comparisons.relabel(items)
+    D = X.shape[1]
+    X, factor = tame(X[items])
+    euclidean = squared_differences(X, *comparisons.edges.T)
+    share = comparisons.weights / comparisons.weights.sum()
+    far = float(share @ euclidean[comparisons.far])
+    if not far > 0.0:
+        raise ValueError(
+            "X: the two items of every far pair coincide (distance 0), so no metric can tell them "
+            "apart; expected at least one far pair of different rows."
+        )
+    scale = D / far
+    prior_distances = _prior_distances(X, comparisons, euclidean, prior) if t > 0.0 else None
+    X, basis = _coordinates(X)
+    objective = Objective(
+        X,
+        comparisons,
+        C * share,
+        scale,
+        loss,
+        None if prior_distances is None else scale * prior_distances,
+        t,
+    )
+    return Problem(objective, scale * factor * factor, basis, prior)
+
+
+def _coordinates(X: Items) -> tuple[Items, Floats | None]:
+    """Centred (large offsets cancel badly) and, if items are few, in the span of their rows."""
+    if sp.issparse(X):
+        return X, None
+    X = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+    n, D = X.shape
+    if n >= D or n > DENSE_LIMIT:
+        return X, None
+    U, s, Vt = svd(X.astype(np.float64), full_matrices=False)
+    kept = s > s[0] * D * np.finfo(X.dtype).eps
+    return (U[:, kept] * s[kept]).astype(X.dtype), Vt[kept].T
+
+
+def _prior_distances(
+    X: Items, comparisons: Comparisons, euclidean: Floats, prior: str | Floats | None
+) -> Floats:
+    """Squared distances of the edges under M0, trace one."""
+    if prior is None or isinstance(prior, str):
+        return euclidean / float(X.shape[1])
+    e, U = eigh(prior)
+    centre = X if sp.issparse(X) else X - X.mean(axis=0, dtype=np.float64)
+    return edge_distances(
+        forward(centre, U * np.sqrt(np.maximum(e, 0.0)), exact=True), comparisons.edges
+    )

@@ -1,0 +1,105 @@
+"""The paper's SDP itself: the hinge loss, by continuation in the width of Huber's.
+
+Each stage solves the Huber problem from the last one's solution. Its slopes w satisfy
+``0 <= w_r <= c_r`` and ``sum w >= 1``, so they are a feasible dual point of the hinge problem:
+``F*_hinge <= (1 - t) lambda_max(G(w)) + t <G(w), M0>``, far tighter than bounding the difference
+of the losses.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._typing import Floats
+from ..losses import Hinge, Huber
+from ..objective import Objective
+from ..result import Progress, Result, Status
+from ..spectraplex import DENSE_LIMIT, Oracle
+from .monitor import HISTORY, Callback, relative
+
+__all__ = ["by_continuation"]
+
+_FIRST_WIDTH = 0.5
+_SHRINK = 0.25
+_SMALLEST_WIDTH = 1e-9
+
+
+def by_continuation(
+    solver: Callable[..., Result],
+    objective: Objective,
+    *,
+    start: Floats | None = None,
+    tol: float = 1e-4,
+    max_iter: int = 3000,
+    time_limit: float | None = None,
+    callback: Callback | None = None,
+    seed: int = 0,
+    dense_limit: int = DENSE_LIMIT,
+    **options: Any,
+) -> Result:
+    """Maximise F for the hinge loss to a relative gap of ``tol``; ``solver`` does the stages."""
+    oracle = Oracle(objective, dense_limit=dense_limit, seed=seed)
+    hinge = objective.replace(loss=Hinge())
+    began = time.perf_counter()
+    width, used, products, upper, gap = _FIRST_WIDTH, 0, 0, np.inf, 0.1
+    rows: list[tuple[float, float, float]] = []
+    while True:
+        elapsed = time.perf_counter() - began
+        smooth = objective.replace(loss=Huber(width))
+        stage = solver(
+            smooth,
+            start=start,
+            tol=max(0.25 * tol, 0.1 * gap),  # the width still costs more than this
+            max_iter=max_iter - used,
+            time_limit=None if time_limit is None else max(0.0, time_limit - elapsed),
+            callback=_shifted(callback, used, elapsed),
+            seed=seed,
+            dense_limit=dense_limit,
+            **options,
+        )
+        used, products = used + stage.n_iter, products + stage.n_products
+        start = stage.factor
+        dual = smooth.at(start, rho=stage.rho, exact=True)
+        leading = oracle.leading(dual, tol=0.1 * tol)
+        upper = min(upper, objective.share * leading.bound + dual.prior_pull)
+        primal = hinge.at(start, rho=stage.rho, exact=True)
+        gap = relative(upper - primal.value, dual.far)
+        rows.append((primal.value, gap, time.perf_counter() - began))
+        width *= _SHRINK
+        if gap <= tol or not stage.converged or used >= max_iter or width < _SMALLEST_WIDTH:
+            break
+    return replace(
+        stage,
+        rho=primal.rho,
+        objective=primal.value,
+        upper_bound=upper,
+        gap=gap,
+        status=_final(stage.status, gap <= tol, used >= max_iter),
+        n_iter=used,
+        n_products=products + oracle.products,
+        history=np.array(rows, dtype=HISTORY).view(np.recarray),
+    )
+
+
+def _final(last: Status, proven: bool, spent: bool) -> Status:
+    if proven:
+        return Status.CONVERGED
+    if last is not Status.CONVERGED:
+        return last
+    return Status.ITERATION_LIMIT if spent else Status.STALLED
+
+
+def _shifted(callback: Callback | None, used: int, elapsed: float) -> Callback | None:
+    """The user's callback, told the evaluations and seconds of all stages."""
+    if callback is None:
+        return None
+
+    def told(now: Progress) -> object:
+        return callback(replace(now, n_iter=now.n_iter + used, seconds=now.seconds + elapsed))
+
+    return told
