@@ -10,6 +10,7 @@ the zeros from outside would hide it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -23,6 +24,7 @@ from ._typing import Floats
 __all__ = ["DENSE_LIMIT", "Leading", "Oracle", "project", "random_point"]
 
 DENSE_LIMIT = 1024  # up to here the whole matrix is decomposed; above it, Lanczos
+_COLUMNS = 128  # unit vectors multiplied at once: X times all of them would be another X
 _SMALL = 32  # below this ARPACK is not worth its call
 
 
@@ -82,13 +84,20 @@ class Oracle:
     @cached_property
     def _basis(self) -> Floats | None:
         """An orthonormal basis of the span, or None where it is the whole space."""
-        S = self.objective.scatter(np.eye(self.dimension))
-        return span_basis(0.5 * (S + S.T))
+        return span_basis(self._matrix(self.objective.scatter))
+
+    def _matrix(self, times: Callable[[Floats], Floats]) -> Floats:
+        """A symmetric operator as an array, from products with a few unit vectors at a time."""
+        D = self.dimension
+        A = np.empty((D, D))
+        for first in range(0, D, _COLUMNS):
+            some = np.eye(D, min(_COLUMNS, D - first), -first)
+            A[:, first : first + some.shape[1]] = times(some)
+        self.products += D
+        return 0.5 * (A + A.T)
 
     def _decompose(self, G: Operator, k: int) -> Leading:
-        A = G.times(np.eye(self.dimension))
-        self.products += self.dimension
-        A = 0.5 * (A + A.T)
+        A = self._matrix(G.times)
         found = _top(A, k)
         if found.values[0] > 0.0 or self._basis is None:
             return found

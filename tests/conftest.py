@@ -1,0 +1,23 @@
+"""Shared fixtures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from problems import Floats, Ints, labelled
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
+
+
+@pytest.fixture
+def blobs() -> tuple[Floats, Ints]:
+    """60 rows of 5 features in 3 classes."""
+    return labelled(np.random.default_rng(7), 60, 5)
+
+
+@pytest.fixture(scope="session")
+def wine() -> tuple[Floats, Ints]:
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    X.setflags(write=False)
+    return X, y
