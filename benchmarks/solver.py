@@ -132,6 +132,7 @@ from sdpmetric import SDPMetric, knn_triplets
 from sdpmetric.comparisons import Comparisons
 X, y = rows_of(sys.argv[1])
 SDPMetric(tol=1e-2).fit(X[:200], y[:200])
+np.ones((2000, 2000)) @ np.ones((2000, 2000))  # BLAS keeps work areas of its own
 def resident():
     with open("/proc/self/statm") as f:
         return int(f.read().split()[1]) * resource.getpagesize()

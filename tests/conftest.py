@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from problems import Floats, Ints, labelled
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
+
+from problems import Floats, Ints, labelled
 
 
 @pytest.fixture

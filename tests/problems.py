@@ -129,11 +129,17 @@ class Case:
 
 
 def best_margin(z: Floats, c: Floats, loss: str, h: float) -> tuple[float, float]:
-    """``max_{rho >= 0} rho - sum c loss(z - rho)`` by scipy, refined around its first answer."""
+    """``max_{rho >= 0} rho - sum c loss(z - rho)`` by scipy, refined around its first answer.
+
+    For the hinge the function is linear between the margins, so the best of them is the answer.
+    """
 
     def negative(rho: float) -> float:
         return float(c @ loss_value(loss, h, z - rho)) - rho
 
+    if loss == "hinge":
+        rho = min([0.0, *z[z > 0]], key=negative)
+        return float(rho), -negative(rho)
     high = float(np.abs(z).max()) + h * 50 + 1 / c.sum() + 1
     low = 0.0
     for _ in range(4):

@@ -7,11 +7,15 @@ from functools import cache
 import cvxpy as cp
 import numpy as np
 import pytest
-from problems import LOSSES, SOLVERS, Case, Floats, random_case
 from scipy.linalg import orth
+
+from problems import LOSSES, SOLVERS, Case, Floats, random_case
 
 SEEDS = range(24)
 ACCURACY = 1e-6  # of Clarabel, in units of 1 + |optimum|
+
+# Clarabel says so where it reaches 1e-7 or so, but not its 1e-8.
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
 
 def total_loss(case: Case, t: cp.Expression) -> tuple[cp.Expression, list[cp.Constraint]]:
@@ -30,11 +34,14 @@ def total_loss(case: Case, t: cp.Expression) -> tuple[cp.Expression, list[cp.Con
 
 @cache
 def optimum(seed: int, loss: str) -> tuple[float, float, Floats]:
+    return reference(random_case(seed, loss))
+
+
+def reference(case: Case) -> tuple[float, float, Floats]:
     """The optimum, rho* and M* by Clarabel, from the items themselves.
 
     M' lives in the span of the compared differences (design.md, "Null directions").
     """
-    case = random_case(seed, loss)
     basis = orth(np.vstack([case.near, case.far]).T)
     N = cp.Variable((basis.shape[1], basis.shape[1]), PSD=True)
     rho = cp.Variable(nonneg=True)
@@ -55,9 +62,11 @@ def optimum(seed: int, loss: str) -> tuple[float, float, Floats]:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("solver", "tol"), [("low-rank", 1e-5), ("frank-wolfe", 1e-2)])
-def test_bracket(seed: int, loss: str, solver: str, tol: float) -> None:
-    result = random_case(seed, loss).solve(solver=solver, tol=tol, max_iter=1500)
+@pytest.mark.parametrize(
+    ("solver", "tol", "max_iter"), [("low-rank", 1e-5, 3000), ("frank-wolfe", 1e-2, 200)]
+)
+def test_bracket(seed: int, loss: str, solver: str, tol: float, max_iter: int) -> None:
+    result = random_case(seed, loss).solve(solver=solver, tol=tol, max_iter=max_iter)
     expected, _, _ = optimum(seed, loss)
     room = ACCURACY * (1 + abs(expected))
     assert result.objective <= expected + room
@@ -94,18 +103,8 @@ def test_metric_is_that_of_the_reference(solver: str) -> None:
     triplets = np.array([[a, b, c] for a in range(12) for b in range(4) for c in range(8, 12)])
     triplets = triplets[(triplets[:, 0] >= 4) & (triplets[:, 0] < 8)]
     case = Case(X, triplets, loss="squared_hinge", C=5.0)
-    N = cp.Variable((3, 3), PSD=True)
-    rho = cp.Variable(nonneg=True)
-    z = case.scale * cp.hstack(
-        [
-            cp.sum(cp.multiply(np.outer(f, f) - np.outer(g, g), N))
-            for f, g in zip(case.far, case.near, strict=True)
-        ]
-    )
-    loss_sum, _ = total_loss(case, z - rho)
-    cp.Problem(cp.Maximize(rho - loss_sum), [cp.trace(N) == 1]).solve(solver=cp.CLARABEL)
-    expected = N.value
-    tol = 1e-6 if solver == "low-rank" else 2e-3
-    result = case.solve(solver=solver, tol=tol, max_iter=20_000)
+    _, _, expected = reference(case)
+    tol = 1e-6 if solver == "low-rank" else 5e-3
+    result = case.solve(solver=solver, tol=tol, max_iter=3000)
     error = np.linalg.norm(result.get_mahalanobis_matrix() - expected)
     assert error <= 20 * np.sqrt(tol) * np.linalg.norm(expected)

@@ -10,5 +10,4 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Dense: TypeAlias = npt.NDArray[Any]  # float32 or float64
-Sparse: TypeAlias = Any  # scipy.sparse.csr_array; SciPy has no types
-Items: TypeAlias = Any  # Dense | Sparse
+Items: TypeAlias = Any  # Dense, or scipy.sparse.csr_array: SciPy has no types

@@ -22,7 +22,7 @@ from .validation import as_items, as_labels, check_integer
 
 __all__ = ["knn_triplets", "mine", "nearest_by_class"]
 
-_BLOCK_BYTES = 1 << 24  # of one block of squared distances; larger ones are no faster
+_BLOCK_BYTES = 1 << 23  # of one block of squared distances; larger ones are no faster
 
 
 def knn_triplets(X: Any, y: Any, n_neighbors: int = 3, n_impostors: int = 3) -> Ints:
@@ -97,7 +97,7 @@ class _Table:
         if sp.issparse(X):
             self.norms = row_sums(sorted_rows.multiply(sorted_rows))
         else:
-            sorted_rows = sorted_rows - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+            sorted_rows -= X.mean(axis=0, dtype=np.float64).astype(X.dtype)
             self.norms = np.einsum("ij,ij->i", sorted_rows, sorted_rows)
         self.rows = sorted_rows
         # A dot product of D terms is off by at most D eps |a||b|, and so is each norm.

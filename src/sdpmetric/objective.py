@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from ._typing import Floats, Ints, Items, Sparse
+from ._typing import Floats, Ints, Items
 from .comparisons import Comparisons
 from .losses import Loss
 from .margin import best_rho
@@ -125,7 +125,7 @@ class Objective:
     def scatter(self, V: Floats) -> Floats:
         """The mean of ``d d'`` over the edges, in the units of the distances, times V."""
         edges = self.comparisons.edges
-        L = laplacian(edges, np.full(len(edges), self.scale / len(edges)), self.X.shape[0])
+        L = Laplacian(edges, np.full(len(edges), self.scale / len(edges)), self.X.shape[0])
         return backward(self.X, L @ forward(self.X, V, exact=True), exact=True)
 
     def mix(self, learned: Floats) -> Floats:
@@ -188,9 +188,9 @@ class MemoryPoint:
         return max(0.0, self.rho * (float(self.slopes.sum()) - 1.0))
 
     @cached_property
-    def laplacian(self) -> Sparse:
+    def laplacian(self) -> Laplacian:
         o = self.objective
-        return laplacian(o.comparisons.edges, o.scale * self.edge_weights, o.X.shape[0])
+        return Laplacian(o.comparisons.edges, o.scale * self.edge_weights, o.X.shape[0])
 
     def times(self, V: Floats, /) -> Floats:
         X = self.objective.X
@@ -236,11 +236,22 @@ class MemoryLine:
         return (1.0 - alpha) * self.start.learned + alpha * self.learned
 
 
-def laplacian(edges: Ints, weights: Floats, n_items: int) -> Sparse:
-    """``sum_e weights_e (e_a - e_b)(e_a - e_b)'`` over the edges of non-zero weight."""
-    active = np.flatnonzero(weights)
-    w = weights[active]
-    a, b = edges[active, 0], edges[active, 1]
-    degree = np.bincount(a, w, n_items) + np.bincount(b, w, n_items)
-    off = sp.coo_array((-w, (a, b)), shape=(n_items, n_items)).tocsr()
-    return (sp.diags_array(degree, dtype=np.float64) + off + off.T).tocsr()
+class Laplacian:
+    """``sum_e weights_e (e_a - e_b)(e_a - e_b)'``, as an operator on the items.
+
+    Edges are sorted by their lower item, so the part above the diagonal is CSR as it stands.
+    """
+
+    def __init__(self, edges: Ints, weights: Floats, n_items: int) -> None:
+        active = np.flatnonzero(weights)
+        w = weights[active]
+        a, b = edges[active, 0], edges[active, 1]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(a, minlength=n_items))])
+        self.degree = np.bincount(a, w, n_items) + np.bincount(b, w, n_items)
+        self.upper = sp.csr_array((w, b, starts), shape=(n_items, n_items))
+
+    def __matmul__(self, Y: Floats) -> Floats:
+        out: Floats = self.degree[:, None] * Y
+        out -= self.upper @ Y
+        out -= self.upper.T @ Y
+        return out

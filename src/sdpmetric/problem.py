@@ -1,8 +1,8 @@
 """From items and comparisons to an objective in the units of the library, and back.
 
-The objective works in its own coordinates: only the items that are compared, centred, scaled so
-that the mean far distance is one and, where dense items are fewer than dimensions, in the
-subspace that they span. `Problem` remembers the way back.
+The objective works in its own coordinates: only the items that are compared, without large
+offsets, scaled so that the mean far distance is one and, where dense items are fewer than
+dimensions, in the subspace that they span. `Problem` remembers the way back.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from .result import Result
 from .spectraplex import DENSE_LIMIT
 
 __all__ = ["Problem", "build"]
+
+# A squared offset of this many squared distances costs one digit; beyond it the items are centred.
+_LARGE_OFFSET = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,7 @@ def build(
     items = comparisons.items()
     comparisons = comparisons.relabel(items)
     D = X.shape[1]
-    X, factor = tame(X[items])
+    X, factor = tame(X if len(items) == X.shape[0] else X[items])
     euclidean = squared_differences(X, *comparisons.edges.T)
     share = comparisons.weights / comparisons.weights.sum()
     far = float(share @ euclidean[comparisons.far])
@@ -79,7 +82,7 @@ def build(
         )
     scale = D / far
     prior_distances = _prior_distances(X, comparisons, euclidean, prior) if t > 0.0 else None
-    X, basis = _coordinates(X)
+    X, basis = _coordinates(X, far)
     objective = Objective(
         X,
         comparisons,
@@ -92,13 +95,19 @@ def build(
     return Problem(objective, scale * factor * factor, basis, prior)
 
 
-def _coordinates(X: Items) -> tuple[Items, Floats | None]:
-    """Centred (large offsets cancel badly) and, if items are few, in the span of their rows."""
+def _coordinates(X: Items, far: float) -> tuple[Items, Floats | None]:
+    """Rid of large offsets, which cancel badly; if items are few, in the span of their rows.
+
+    X itself, not a copy, where neither is called for. ``far`` is the mean squared far distance.
+    """
     if sp.issparse(X):
         return X, None
-    X = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
     n, D = X.shape
-    if n >= D or n > DENSE_LIMIT:
+    mean = X.mean(axis=0, dtype=np.float64)
+    few = n < D and n <= DENSE_LIMIT
+    if few or float(mean @ mean) > _LARGE_OFFSET * far:
+        X = X - mean.astype(X.dtype)
+    if not few:
         return X, None
     U, s, Vt = svd(X.astype(np.float64), full_matrices=False)
     kept = s > s[0] * D * np.finfo(X.dtype).eps

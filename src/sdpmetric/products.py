@@ -26,7 +26,7 @@ __all__ = [
     "tame",
 ]
 
-_BLOCK_BYTES = 1 << 24
+_BLOCK_BYTES = 1 << 22
 _EDGE_BLOCK = 1 << 17  # numbers in a block of edge differences: two such blocks stay in the cache
 
 

@@ -24,7 +24,7 @@ from ._typing import Floats
 __all__ = ["DENSE_LIMIT", "Leading", "Oracle", "project", "random_point"]
 
 DENSE_LIMIT = 1024  # up to here the whole matrix is decomposed; above it, Lanczos
-_COLUMNS = 128  # unit vectors multiplied at once: X times all of them would be another X
+_COLUMNS = 64  # unit vectors multiplied at once: X times all of them would be another X
 _SMALL = 32  # below this ARPACK is not worth its call
 
 

@@ -1,0 +1,85 @@
+"""Unique edges, margins, and the way back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sdpmetric
+from problems import random_triplets
+from sdpmetric import Comparisons
+from sdpmetric.validation import as_triplets
+
+
+@pytest.mark.parametrize("width", [3, 4])
+def test_edges_are_unique_sorted_and_right(width: int) -> None:
+    rng = np.random.default_rng(width)
+    indices = random_triplets(rng, 9, 80, width)
+    c = Comparisons.from_indices(indices)
+    pairs = [tuple(e) for e in c.edges.tolist()]
+    assert pairs == sorted(set(pairs))
+    assert all(a < b for a, b in pairs)
+    far = (0, 2) if width == 3 else (2, 3)
+    for r, row in enumerate(indices.tolist()):
+        assert set(pairs[c.near[r]]) == {row[0], row[1]}
+        assert set(pairs[c.far[r]]) == {row[far[0]], row[far[1]]}
+    np.testing.assert_array_equal(c.weights, np.ones(80))
+    assert len(c) == 80
+
+
+def test_margins_and_their_transpose() -> None:
+    rng = np.random.default_rng(0)
+    c = Comparisons.from_indices(random_triplets(rng, 12, 100))
+    d, w = rng.uniform(size=len(c.edges)), rng.normal(size=len(c))
+    expected = np.array([d[f] - d[n] for n, f in zip(c.near, c.far, strict=True)])
+    np.testing.assert_allclose(c.margins(d), expected)
+    assert c.edge_weights(w) @ d == pytest.approx(float(w @ expected), rel=1e-12)
+
+
+def test_weights_are_kept() -> None:
+    weights = np.array([2.0, 0.5])
+    c = Comparisons.from_indices(np.array([[0, 1, 2], [1, 0, 2]]), weights)
+    np.testing.assert_array_equal(c.weights, [2.0, 0.5])
+
+
+@pytest.mark.parametrize("offset", [0, 2**24, 2**31, 3_000_000_000 - 10])
+def test_large_item_numbers(offset: int) -> None:
+    """A float32 loses units from 2^24 on, an int32 overflows at 2^31; codes are products."""
+    small = random_triplets(np.random.default_rng(1), 8, 60, 4)
+    expected = Comparisons.from_indices(small)
+    c = Comparisons.from_indices(small + offset)
+    assert c.edges.dtype == np.int64
+    np.testing.assert_array_equal(c.edges, expected.edges + offset)
+    np.testing.assert_array_equal(c.near, expected.near)
+    np.testing.assert_array_equal(c.far, expected.far)
+    items = c.items()
+    np.testing.assert_array_equal(items, np.arange(8) + offset)
+    np.testing.assert_array_equal(c.relabel(items).edges, expected.edges)
+
+
+def test_edges_that_would_collide_in_32_bits() -> None:
+    big = 2**31 + 5
+    c = Comparisons.from_indices(np.array([[0, big, 1], [0, 2, big + 1]]))
+    assert c.edges.tolist() == [[0, 1], [0, 2], [0, big], [0, big + 1]]
+
+
+def test_relabel_keeps_everything_else() -> None:
+    c = Comparisons.from_indices(np.array([[10, 30, 20], [20, 30, 10]]), np.array([1.0, 3.0]))
+    r = c.relabel(c.items())
+    assert r.edges.tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert (r.near.tolist(), r.far.tolist()) == (c.near.tolist(), c.far.tolist())
+    assert r.weights.tolist() == [1.0, 3.0]
+
+
+def test_float_indices_beyond_single_precision_are_exact() -> None:
+    row = [2.0**24 + 1, 2.0**24 + 2, 2.0**24 + 3]
+    assert as_triplets([row], 2**25).tolist() == [[2**24 + 1, 2**24 + 2, 2**24 + 3]]
+
+
+def test_fit_on_rows_beyond_single_precision() -> None:
+    """Rows 2^24 and 2^24 + 1 are told apart all the way to the metric."""
+    X = np.zeros((2**24 + 4, 2), dtype=np.float32)
+    X[-4:] = [[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 3.0]]
+    result = sdpmetric.solve(X, [[2**24, 2**24 + 1, 2**24 + 2]])
+    expected = [[1.0, 0.0], [0.0, 0.0]]
+    np.testing.assert_allclose(result.get_mahalanobis_matrix(), expected, atol=1e-3)

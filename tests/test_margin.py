@@ -1,0 +1,83 @@
+"""`best_rho` against scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from problems import SMOOTH, Floats, best_margin
+from sdpmetric import Huber, Logistic, Loss, SquaredHinge
+from sdpmetric.losses import Hinge
+from sdpmetric.margin import best_rho
+
+H = 0.3
+OURS: dict[str, Loss] = {
+    "squared_hinge": SquaredHinge(),
+    "huber": Huber(H),
+    "logistic": Logistic(H),
+    "hinge": Hinge(),
+}
+
+
+def draw(seed: int) -> tuple[Floats, Floats]:
+    """Margins around a centre that moves from violated to satisfied, and coefficients."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, 60))
+    z = rng.normal(size=m) * rng.uniform(0.05, 2.0) + rng.uniform(-2.0, 2.0)
+    c = rng.uniform(0.01, 1.0, size=m)
+    return z, c * rng.uniform(1.1, 30.0) / c.sum()
+
+
+@pytest.mark.parametrize("guess", [0.0, -5.0, 0.3, 1e3, 1e8])
+@pytest.mark.parametrize("name", OURS)
+def test_against_scipy(name: str, guess: float) -> None:
+    kinds = set()
+    for seed in range(60):
+        z, c = draw(seed)
+        expected_rho, expected = best_margin(z, c, name, H)
+        rho = best_rho(z, c, OURS[name], guess)
+        assert rho >= 0.0
+        value = rho - float(c @ OURS[name].value(z - rho))
+        assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert value >= expected - 1e-12 * (1 + abs(expected))
+        if name != "hinge":
+            assert rho == pytest.approx(expected_rho, rel=1e-4, abs=1e-4)
+        kinds.add(rho == 0.0)
+    assert kinds == {True, False}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_slopes_sum_to_one_or_rho_is_zero(name: str) -> None:
+    """What the dual bound needs: ``sum w >= 1``, with equality where rho > 0."""
+    for seed in range(200):
+        z, c = draw(seed)
+        rho = best_rho(z, c, OURS[name])
+        total = -float(c @ OURS[name].slope(z - rho))
+        assert total >= 1.0 - 1e-11
+        if rho > 0.0:
+            assert total == pytest.approx(1.0, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("loss", "z", "c", "expected"),
+    [
+        (SquaredHinge(), [1.0], [0.25], 3.0),  # 2 c (rho - 1) = 1
+        (SquaredHinge(), [-3.0], [0.25], 0.0),
+        (Huber(0.5), [1.0], [2.0], 1.0),  # half the slope of 2 at t = 0
+        (Huber(0.5), [1.0], [4.0], 0.75),
+        (Logistic(0.5), [1.0], [2.0], 1.0),
+        (Logistic(0.5), [1.0], [4.0], 1.0 - 0.5 * np.log(3.0)),
+        (Hinge(), [1.0, 2.0, 3.0], [0.6, 0.6, 0.6], 2.0),
+    ],
+)
+def test_closed_forms(loss: Loss, z: list[float], c: list[float], expected: float) -> None:
+    rho = best_rho(np.array(z), np.array(c), loss)
+    assert rho == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e6, 1e12])
+def test_margins_of_any_size(unit: float) -> None:
+    z, c = draw(5)
+    loss, scaled = Huber(H), Huber(H * unit)
+    expected = unit * best_rho(z, c, loss)
+    assert best_rho(unit * z, c, scaled) == pytest.approx(expected, rel=1e-9)
