@@ -168,10 +168,10 @@ def test_gap_by_its_definition(seed: int, loss: str, solver: str, max_iter: int)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
+@pytest.mark.parametrize("tol", [1e-1, 1e-3])
 @pytest.mark.parametrize("options", [{}, {"dense_limit": 1}])
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_upper_bound_is_not_below_the_optimum(
     seed: int, solver: str, options: dict[str, Any], tol: float
 ) -> None:
@@ -181,7 +181,7 @@ def test_upper_bound_is_not_below_the_optimum(
     """
     case = tall_case(seed)
     expected = case.solve(tol=1e-6).objective
-    result = case.solve(solver=solver, solver_options=options, tol=tol, max_iter=100)
+    result = case.solve(solver=solver, solver_options=options, tol=tol, max_iter=60)
     assert result.upper_bound >= expected - 1e-9
     gap = case.relative_gap(result.get_mahalanobis_matrix(), result.rho)
     assert result.gap >= gap - 1e-9

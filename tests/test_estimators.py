@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 
 from problems import LOSSES, SOLVERS, Case, Floats, Ints, consistent, labelled, random_triplets
 from sdpmetric import Huber, Logistic, SDPMetric, Status, TripletSDPMetric, knn_triplets, solve
+from sdpmetric.factors import spectrum
 
 Blobs = tuple[Floats, Ints]
 
@@ -173,23 +174,26 @@ def test_identity_prior_in_many_dimensions_needs_n_components() -> None:
     assert metric.components_.shape == (2, 20_001)
     assert metric.converged_
     assert float(np.sum(metric.components_**2)) == pytest.approx(1.0, abs=1e-12)
-    assert TripletSDPMetric(prior="identity").fit(wide_sparse(20_001)[0], T).converged_
+    weightless = TripletSDPMetric(prior="identity", solver_options={"rank": 4})
+    assert weightless.fit(X, T).converged_
 
 
 def test_identity_prior_needs_no_square_array() -> None:
     """A rank-one optimum cut to two rows in a dimension whose square does not fit anywhere."""
     D = 1_000_000
-    X = sp.csr_array((np.array([1.0, 3.0]), ([1, 2], [7, 7])), shape=(3, D))
-    metric = TripletSDPMetric(
-        2, prior="identity", prior_weight=0.5, solver_options={"rank": 1}
-    ).fit(X, [[0, 1, 2]])
-    assert metric.components_.shape == (2, D)
-    assert metric.components_[0, 7] ** 2 > 0.99
+    P = np.zeros((D, 1))
+    P[7] = 2.0
+    found = spectrum(P, "identity", 0.5, 2)
+    assert found.components.shape == (2, D)
+    expected = [0.5 + 0.5 / D, 0.5 / D]
+    np.testing.assert_allclose(found.eigenvalues[:2], expected, rtol=1e-12)
+    assert found.components[0, 7] ** 2 == pytest.approx(expected[0] / sum(expected), rel=1e-9)
+    np.testing.assert_allclose(found.components[0] @ found.components[1], 0.0, atol=1e-12)
 
 
 def test_distances_by_hand() -> None:
     X = np.array([[0.0, 0.0], [0.0, 3.0], [2.0, 0.0], [2.0, 3.0]])
-    metric = TripletSDPMetric().fit(X, [[0, 1, 2], [2, 3, 0]])
+    metric = TripletSDPMetric(1).fit(X, [[0, 1, 2], [2, 3, 0]])
     np.testing.assert_allclose(metric.get_mahalanobis_matrix(), np.diag([1.0, 0.0]), atol=1e-9)
     pairs = X[[[0, 2], [0, 3], [0, 1], [1, 2]]]
     expected = [2.0, 2.0, 0.0, 2.0]  # distances, not squared
@@ -230,7 +234,7 @@ def test_get_metric_is_not_changed_by_a_later_fit(blobs: Blobs) -> None:
 
 def test_accuracy_by_hand() -> None:
     X = np.array([[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 3.0]])
-    metric = TripletSDPMetric().fit(X, [[0, 1, 2], [2, 3, 0]])  # the first feature alone
+    metric = TripletSDPMetric(1).fit(X, [[0, 1, 2], [2, 3, 0]])  # the first feature alone
     asked = [[0, 1, 2], [0, 2, 1], [1, 0, 3], [0, 2, 3]]  # right, wrong, right, a tie
     expected = [True, False, True, False]
     for row, answer in zip(asked, expected, strict=True):

@@ -58,11 +58,10 @@ def test_warm_start(wine: tuple[Floats, Ints]) -> None:
     assert cold.objective <= warm.upper_bound
 
 
-@pytest.mark.parametrize("loss", ["hinge"])
-@pytest.mark.parametrize("seed", range(8))
-def test_upper_bound_is_one_of_the_smooth_problem_too(seed: int, loss: str) -> None:
+@pytest.mark.parametrize("seed", range(4))
+def test_upper_bound_is_one_of_the_smooth_problem_too(seed: int) -> None:
     """The hinge lies below Huber's loss, so its optimum lies above every Huber optimum."""
-    case = random_case(seed, loss)
+    case = random_case(seed, "hinge")
     hinge = case.solve(tol=1e-5)
     huber = case.but(loss="huber", h=1e-2).solve(tol=1e-5)
     assert hinge.upper_bound >= huber.objective - 1e-9

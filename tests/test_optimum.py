@@ -69,6 +69,7 @@ def test_bracket(seed: int, loss: str, solver: str, tol: float, max_iter: int) -
     result = random_case(seed, loss).solve(solver=solver, tol=tol, max_iter=max_iter)
     expected, _, _ = optimum(seed, loss)
     room = ACCURACY * (1 + abs(expected))
+    assert result.objective <= result.upper_bound
     assert result.objective <= expected + room
     assert expected <= result.upper_bound + room
     if solver == "low-rank":
@@ -77,7 +78,7 @@ def test_bracket(seed: int, loss: str, solver: str, tol: float, max_iter: int) -
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_reported_objective_is_that_of_the_metric(loss: str) -> None:
-    for seed in SEEDS:
+    for seed in SEEDS[:8]:
         case = random_case(seed, loss)
         result = case.solve()
         expected_rho, expected = case.best(result.get_mahalanobis_matrix())

@@ -31,7 +31,8 @@ class Point(Protocol):
     """F at some M'; immutable.
 
     ``pull = <G, M'>`` and ``far = sum_r w_r d_M(far_r)``. ``slack = rho (sum_r w_r - 1)`` is what
-    an inexact rho adds to the dual bound: zero but for rounding.
+    an inexact rho adds to the dual bound: zero but for rounding. ``curvature`` is
+    ``sum_r c_r loss''(z_r - rho)``.
     """
 
     @property
@@ -44,6 +45,8 @@ class Point(Protocol):
     def far(self) -> float: ...
     @property
     def slack(self) -> float: ...
+    @property
+    def curvature(self) -> float: ...
     def times(self, V: Floats, /) -> Floats:
         """``G V`` in float64, for the eigenvector oracle."""
 
@@ -186,6 +189,11 @@ class MemoryPoint:
     @cached_property
     def slack(self) -> float:
         return max(0.0, self.rho * (float(self.slopes.sum()) - 1.0))
+
+    @cached_property
+    def curvature(self) -> float:
+        o = self.objective
+        return float(o.coefficients @ o.loss.curvature(self.z - self.rho))
 
     @cached_property
     def laplacian(self) -> Laplacian:

@@ -15,14 +15,12 @@ __all__ = ["History"]
 class History:
     """The last few steps s and gradient changes y, and the direction that they imply.
 
-    ``precondition`` is the initial inverse Hessian up to a factor; with ``T T'`` this is the
-    same as running L-BFGS in the variable Q of ``P = T Q``.
+    ``precondition`` is the initial inverse Hessian up to a factor, and may be replaced at any time.
     """
 
     def __init__(self, corrections: int, precondition: Callable[[Floats], Floats]) -> None:
         self.pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=corrections)
         self.precondition = precondition
-        self.scale = 1.0
 
     def direction(self, gradient: Floats) -> Floats:
         """The inverse Hessian times the gradient, by the two-loop recursion."""
@@ -32,7 +30,10 @@ class History:
             a = float(np.vdot(s, q)) / sy
             weights.append(a)
             q -= a * y
-        q = self.scale * self.precondition(q)
+        q = self.precondition(q)
+        if self.pairs:
+            _, y, sy = self.pairs[-1]
+            q *= sy / float(np.vdot(y, self.precondition(y)))
         for (s, y, sy), a in zip(self.pairs, reversed(weights), strict=True):
             q += (a - float(np.vdot(y, q)) / sy) * s
         return q
@@ -42,7 +43,6 @@ class History:
         sy = float(np.vdot(s, y))
         if sy <= 1e-14 * float(np.linalg.norm(s)) * float(np.linalg.norm(y)):
             return
-        self.scale = sy / float(np.vdot(y, self.precondition(y)))
         self.pairs.append((s, y, sy))
 
     def transform(self, change: Callable[[Floats], Floats]) -> None:

@@ -20,11 +20,11 @@ from ..spectraplex import DENSE_LIMIT, Oracle
 from .lbfgs import History
 from .line_search import best_step
 from .monitor import Callback, Monitor, relative
-from .preconditioner import scatter_preconditioner
+from .preconditioner import Sketch, scatter_sketch
 
 __all__ = ["low_rank"]
 
-_CHECK_EVERY = 5  # evaluations between looks at the gap inside the range of P
+_CHECK_EVERY = 5  # evaluations between looks at the gap inside the range of P and its curvature
 _CUT_EVERY = 20  # evaluations between attempts to drop idle columns
 _GROW_BY = 8  # eigenvectors added at once, at the most
 _ARMIJO = 1e-4
@@ -59,10 +59,10 @@ def low_rank(
     """
     oracle = Oracle(objective, dense_limit=dense_limit, seed=seed)
     monitor = Monitor(oracle, objective.share, tol, max_iter, time_limit, callback)
-    sketch = scatter_preconditioner(objective, oracle, rank)
+    sketch = scatter_sketch(objective, oracle, rank)
     P = sketch.start if start is None else start
     room = max(2, history_bytes // (16 * P.size))
-    climb = _Climb(objective, History(min(corrections, room), sketch.apply))
+    climb = _Climb(objective, sketch, History(min(corrections, room), lambda V: V))
     climb.move_to(objective.at(unit(P)))
     target = max(_FIRST_LOOK, _SETTLED * tol)
     status = None
@@ -99,6 +99,7 @@ class _Climb:
     """The state of the ascent; ``gradient`` is that of F with respect to P."""
 
     objective: Objective
+    sketch: Sketch
     history: History
     evaluations: int = 0
 
@@ -130,6 +131,11 @@ class _Climb:
             shortfall = p.value + alpha * slope - trial.value
             alpha *= min(0.5, max(0.1, alpha * slope / (2.0 * shortfall)))
         return False
+
+    def adapt(self) -> None:
+        """Precondition by the curvature at this point."""
+        share = self.objective.share
+        self.history.precondition = self.sketch.inverse_hessian(self.point, share)
 
     def inner_gap(self) -> tuple[float, Floats, Floats]:
         """The relative gap over the range of P alone, and the spectrum of M in P's columns."""
@@ -186,6 +192,7 @@ def _ascend(climb: _Climb, monitor: Monitor, target: float) -> Status | None:
             if climb.evaluations >= next_cut and kept.sum() <= 0.8 * len(kept):
                 next_cut = climb.evaluations + _CUT_EVERY
                 climb.rotate(W[:, kept])
+            climb.adapt()
         if not climb.step():
             if not climb.history.pairs:
                 return None

@@ -1,42 +1,69 @@
-"""A start and a preconditioner from the scatter of the compared differences.
+"""A start and a model of the curvature from the scatter S of the compared differences.
 
-Directions in which items differ much make F steep, so L-BFGS starts from ``S^(-1/2)``, S the
-mean edge scatter: the change of variable ``P = S^(-1/4) Q``. Variances below a hundredth of the
-largest are treated as equal, which leaves a low-rank change of the identity: a few sketched
-eigenvectors are enough in any dimension. (Without that floor, digits needed 3 times the
-evaluations; without a preconditioner, MNIST with the squared hinge, C = 200, needed up to twice.)
+Were the differences Gaussian with scatter S, the Hessian of F with respect to P would be, in the
+mean and up to sign and a common factor,
+
+    V -> curvature S V (P' S P) / ||P||^2 + (<G, M> - G) V,
+
+curvature being ``sum_r c_r loss''(z_r - rho)``. The right factor is what a scatter from the left
+alone misses: columns of P with little weight are flat, others steep, the more so the larger C and
+the smaller h. ``<G, M> - G``, psd at the optimum, is replaced by a share of ``far I + S``, which
+has its units (G is a signed scatter, with weights that sum to 1 while rho > 0). S is a sketch:
+its leading eigenvectors, and the least of their variances for all others. So the inverse is a
+division in the eigenvectors of S and of P' S P. L-BFGS starts from it and learns the rest.
+
+Evaluations to a relative gap of 1e-4 on MNIST (7,000 x 784), against ``S^(-1/2)`` from the left
+alone: squared hinge, C = 200: 221 for 656; Huber, h = 0.05, C = 50: 242 for 587.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh, qr
 
 from .._typing import Floats
-from ..objective import Objective
+from ..objective import Factored, Objective
 from ..spectraplex import Oracle
 
-__all__ = ["Preconditioner", "scatter_preconditioner"]
+__all__ = ["Sketch", "scatter_sketch"]
 
-_FLOOR = 1e-2
+_DAMPING = 0.05  # a share of far I + S
 _POWER_STEPS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Preconditioner:
-    """``V -> V + axes diag(gain) axes' V``, and a factor to start from."""
+class Sketch:
+    """``S = floor I + axes diag(variances - floor) axes'``, and a factor to start from."""
 
     axes: Floats
-    gain: Floats
+    variances: Floats
+    floor: float
     start: Floats
 
-    def apply(self, V: Floats) -> Floats:
-        return V + self.axes @ (self.gain[:, None] * (self.axes.T @ V))
+    def inverse_hessian(self, point: Factored, share: float) -> Callable[[Floats], Floats]:
+        """The inverse of the model at a point, up to a factor; ``share`` as in the objective."""
+        P, A = point.P, self.axes
+        Q = A.T @ P
+        K = self.floor * (P.T @ P) + Q.T @ ((self.variances - self.floor)[:, None] * Q)
+        spread, W = eigh(K / np.vdot(P, P))
+        steep = share * point.curvature * np.maximum(spread, 0.0)
+        far = point.far or 1.0
+        base = 1.0 / (_DAMPING * (far + self.floor) + self.floor * steep)
+        v = self.variances[:, None]
+        change = 1.0 / (_DAMPING * (far + v) + v * steep) - base
+
+        def apply(V: Floats) -> Floats:
+            V = V @ W
+            turned: Floats = (base * V + A @ (change * (A.T @ V))) @ W.T
+            return turned
+
+        return apply
 
 
-def scatter_preconditioner(objective: Objective, oracle: Oracle, rank: int) -> Preconditioner:
+def scatter_sketch(objective: Objective, oracle: Oracle, rank: int) -> Sketch:
     """Leading eigenvectors of the scatter by randomised subspace iteration."""
     k = min(rank, objective.n_features)
     Q = qr(oracle.directions(k), mode="economic")[0]
@@ -47,7 +74,7 @@ def scatter_preconditioner(objective: Objective, oracle: Oracle, rank: int) -> P
     variances, W = eigh(0.5 * (A + A.T))
     axes = Q @ W
     share = variances / variances[-1]
-    steep = share > _FLOOR
-    gain = np.sqrt(_FLOOR / share[steep]) - 1.0
     live = share > 1e-12
-    return Preconditioner(axes[:, steep], gain, axes[:, live] * np.sqrt(np.sqrt(share[live])))
+    axes, variances = axes[:, live], variances[live]
+    floor = 0.0 if k == objective.n_features else float(variances[0])
+    return Sketch(axes, variances, floor, axes * np.sqrt(np.sqrt(share[live])))
