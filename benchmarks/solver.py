@@ -100,8 +100,8 @@ def run(data: str, setting: str, o: Objective, solver: str, tol: float, limit: A
         passes=counted.count[0],
         products=result.n_products,
         rank=int(np.linalg.matrix_rank(result.factor)),
-        times=result.history.seconds.tolist(),
-        gaps=result.history.gap.tolist(),
+        times=result.history["seconds"].tolist(),
+        gaps=result.history["gap"].tolist(),
     )
 
 

@@ -93,7 +93,7 @@ class Case:
         D = self.X.shape[1]
         if self.prior is None or isinstance(self.prior, str):
             return np.eye(D) / D
-        return self.prior / float(np.trace(self.prior))
+        return np.asarray(self.prior / float(np.trace(self.prior)))
 
     def form(self, d: Floats, M: Floats) -> Floats:
         """Scaled squared lengths of the rows of d."""

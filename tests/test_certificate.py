@@ -92,6 +92,21 @@ def test_leading_eigenvectors_are_columns(dense_limit: int) -> None:
     assert oracle.products >= 5
 
 
+def test_nothing_pulls() -> None:
+    found = Oracle(Whole(40), dense_limit=1).leading(Matrix(np.zeros((40, 40))), 8)
+    assert found.bound == 0.0
+    assert np.linalg.norm(found.vectors) > 0.0
+
+
+def test_arpack_from_a_start() -> None:
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(40, 40))
+    A = A + A.T
+    expected = float(np.linalg.eigvalsh(A)[-1])
+    found = Oracle(Whole(40)).arpack(Matrix(A), start=rng.normal(size=40))
+    assert found.values[0] == pytest.approx(expected, rel=1e-10)
+
+
 def objective_of(case: Case) -> Any:
     prior, t = as_prior(case.prior, case.t, case.X.shape[1])
     loss = as_loss(case.loss, case.h)

@@ -233,12 +233,12 @@ def test_get_metric_is_not_changed_by_a_later_fit(blobs: Blobs) -> None:
 
 
 def test_accuracy_by_hand() -> None:
-    X = np.array([[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 3.0]])
-    metric = TripletSDPMetric(1).fit(X, [[0, 1, 2], [2, 3, 0]])  # the first feature alone
-    asked = [[0, 1, 2], [0, 2, 1], [1, 0, 3], [0, 2, 3]]  # right, wrong, right, a tie
-    expected = [True, False, True, False]
-    for row, answer in zip(asked, expected, strict=True):
-        assert metric.triplet_accuracy(X.round(), [row]) == float(answer)
+    """The first feature alone counts; item 4 is a copy of item 2, so that they tie."""
+    X = np.array([[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 3.0], [1.0, 0.0]])
+    metric = TripletSDPMetric(1).fit(X, [[0, 1, 2], [2, 3, 0]])
+    asked = [[0, 1, 2], [0, 2, 1], [1, 0, 3], [0, 2, 4]]
+    expected = [1.0, 0.0, 1.0, 0.0]  # right, wrong, right, a tie
+    assert [metric.triplet_accuracy(X, [row]) for row in asked] == expected
     assert metric.score(X, asked) == 0.5
     assert metric.triplet_accuracy(X, asked, sample_weight=[1, 0, 2, 1]) == 0.75
     assert metric.triplet_accuracy(X, [[0, 1, 2, 1], [0, 2, 3, 2]]) == 0.5

@@ -35,6 +35,15 @@ def test_huge_and_tiny_values(factor: float, loss: str, make: Any) -> None:
     )
 
 
+def test_values_whose_sum_overflows() -> None:
+    """A sum is how NaN is looked for, and an infinite sum is not yet an infinite entry."""
+    case = planted()
+    X = case.X * (1.5e308 / np.abs(case.X).max())
+    found = case.but(X=np.abs(X)).solve()
+    expected = case.but(X=np.abs(case.X)).solve()
+    assert found.objective == pytest.approx(expected.objective, abs=1e-3)
+
+
 @pytest.mark.parametrize("factor", [1e18, 1e-18])
 def test_huge_and_tiny_values_in_single_precision(factor: float) -> None:
     case = planted()

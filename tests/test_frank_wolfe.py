@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,11 +50,11 @@ def test_terms_are_the_mixed_matrix() -> None:
         assert len(terms.columns) <= 9
 
 
-def parabola(peak: float) -> Callable[[float], tuple[float, float]]:
+def parabola(peak: float) -> Any:
     return lambda alpha: (-((alpha - peak) ** 2), -2 * (alpha - peak))
 
 
-def kink(peak: float, up: float, down: float) -> Callable[[float], tuple[float, float]]:
+def kink(peak: float, up: float, down: float) -> Any:
     """A smooth roof: steep on both sides of a narrow top."""
     width = 1e-3
 
@@ -106,6 +105,11 @@ def test_best_step(peak: float, expected: float) -> None:
 def test_wolfe_step_at_the_ends(peak: float, expected: float) -> None:
     line = parabola(peak)
     assert wolfe_step(line, *line(0.0), 1e-4, 0.9) == expected
+
+
+def test_wolfe_step_gives_up_where_nothing_rises() -> None:
+    """A slope that rounding made up: no trial is accepted, and the step is none at all."""
+    assert wolfe_step(kink(-1.0, 1.0, 1.0), 0.0, 1e-3, 1e-4, 0.9) == 0.0
 
 
 @pytest.mark.parametrize(("K", "J", "expected"), [(1, 3, 3), (4, 2, 8), (None, 5, 40)])

@@ -56,8 +56,8 @@ def test_finite_differences(loss: Loss) -> None:
 @pytest.mark.parametrize("h", [0.05, 0.5, 3.0])
 @pytest.mark.parametrize("name", LOSSES)
 def test_against_the_formulas_of_the_paper(name: str, h: float) -> None:
-    losses = {"squared_hinge": SquaredHinge(), "huber": Huber(h), "hinge": Hinge()}
-    loss: Loss = losses.get(name, Logistic(h))
+    losses: dict[str, Loss] = {"squared_hinge": SquaredHinge(), "huber": Huber(h), "hinge": Hinge()}
+    loss = losses.get(name, Logistic(h))
     t = np.random.default_rng(1).normal(size=1000) * 3
     np.testing.assert_allclose(loss.value(t), loss_value(name, h, t), rtol=1e-12, atol=1e-15)
     if name != "hinge":

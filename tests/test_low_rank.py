@@ -131,7 +131,8 @@ def test_dense_limit_is_crossed_in_any_dimension(D: int, solver: str) -> None:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_evaluations_are_counted_and_limited(loss: str, max_iter: int) -> None:
     result = wide_case(loss).solve(max_iter=max_iter, tol=1e-8)
-    assert max_iter <= result.n_iter <= max_iter + 12
+    assert result.n_iter <= max_iter + 12
+    assert result.converged or result.n_iter >= max_iter
     assert result.n_products > 0
 
 

@@ -130,6 +130,20 @@ def test_pinned_rho_is_kept(case: Case) -> None:
     np.testing.assert_allclose(point.times(V), expected, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.parametrize("off", [0.0, 0.05, 0.5])
+def test_slack_pays_for_a_margin_that_is_too_large(case: Case, off: float) -> None:
+    """``rho (sum w - 1)``: with it even a wrong rho gives a bound that no metric exceeds."""
+    P = factor(case)
+    M = mixed(case, metric(P))
+    rho = case.best(M)[0] + off
+    point = objective_of(case).replace(pinned=rho).at(P)
+    expected = rho * max(0.0, float(case.slopes(M, rho).sum()) - 1.0)
+    assert point.slack == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    top = max(0.0, float(np.linalg.eigvalsh(case.gradient(M, rho))[-1]))
+    bound = point.value + (1 - case.t) * (top - point.pull) + point.slack
+    assert bound >= case.solve(tol=1e-5).objective - 1e-6
+
+
 def test_replace_shares_items_and_edges() -> None:
     objective = objective_of(random_case(4))
     other = objective.replace(loss=SquaredHinge(), coefficients=2.0 * objective.coefficients)

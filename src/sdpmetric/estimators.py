@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_class_weight
 
@@ -20,7 +20,7 @@ from .validation import as_labels, as_triplets, as_weights, check_integer, check
 __all__ = ["SDPMetric", "TripletSDPMetric"]
 
 
-class _Learner(MetricMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class _Learner(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
     """What the two estimators share: settings in, attributes out."""
 
     def _settings(self) -> Settings:
@@ -125,7 +125,7 @@ class SDPMetric(_Learner):
     status_, converged_, n_iter_, n_triplets_ : how the fit went
     eigenvalues_ : of M, descending, before a cut to ``n_components``
     retained_ : share of the trace that ``components_`` keep
-    history_ : record array (objective, gap, seconds), a row per certificate
+    history_ : structured array (objective, gap, seconds), a row per certificate
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Examples

@@ -66,7 +66,7 @@ def _with_identity(U: Floats, e: Floats, t: float, k: int) -> tuple[Floats, Floa
     eigenvalues[:r] += e
     if k > r:
         # Any basis of the rest will do; this one is made of coordinate axes as far as possible.
-        U = np.hstack([U, qr(np.hstack([U, np.eye(D)[:, : min(D, k)]]), mode="economic")[0][:, r:]])
+        U = np.hstack([U, qr(np.hstack([U, np.eye(D, min(D, k))]), mode="economic")[0][:, r:]])
     return U[:, :k], eigenvalues
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._typing import Dense, Floats, Items
@@ -18,7 +19,7 @@ from .validation import as_triplets, as_weights, check_finite
 __all__ = ["MetricMixin"]
 
 
-class MetricMixin:
+class MetricMixin(TransformerMixin):
     """Distances under ``M = components_' components_``; a distance is the root of the form."""
 
     components_: Floats

@@ -8,7 +8,6 @@ in integer data, always give the same triplets.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ._typing import Dense, Floats, Ints, Items
+from ._warnings import warn
 from .products import blocks, row_sums, squared_differences, tame
 from .validation import as_items, as_labels, check_integer
 
@@ -171,7 +171,7 @@ def _warn_of_small_classes(y: Ints, n_neighbors: int, n_impostors: int) -> None:
             "and use those there are"
         )
     if parts:
-        warnings.warn("; ".join(parts) + ".", UserWarning, stacklevel=4)
+        warn("; ".join(parts) + ".", UserWarning)
 
 
 def _dense(block: Any) -> npt.NDArray[Any]:

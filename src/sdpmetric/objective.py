@@ -22,7 +22,7 @@ from ._typing import Floats, Ints, Items
 from .comparisons import Comparisons
 from .losses import Loss
 from .margin import best_rho
-from .products import backward, edge_distances, forward
+from .products import backward, blocks, edge_distances, forward
 
 __all__ = ["Factored", "Line", "Objective", "Point"]
 
@@ -130,6 +130,16 @@ class Objective:
         edges = self.comparisons.edges
         L = Laplacian(edges, np.full(len(edges), self.scale / len(edges)), self.X.shape[0])
         return backward(self.X, L @ forward(self.X, V, exact=True), exact=True)
+
+    def scatter_matrix(self) -> Floats:
+        """The same as an array, from the differences themselves: what is constant gives zeros."""
+        edges = self.comparisons.edges
+        S = np.zeros((self.n_features, self.n_features))
+        for block in blocks(len(edges), self.n_features):
+            d = self.X[edges[block, 0]] - self.X[edges[block, 1]]
+            d = (d.toarray() if sp.issparse(d) else d).astype(np.float64)
+            S += d.T @ d
+        return S * (self.scale / len(edges))
 
     def mix(self, learned: Floats) -> Floats:
         """Edge distances under ``M = (1 - t) M' + t M0`` from those under M'."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.linalg import eigh, svd
 
@@ -34,7 +35,7 @@ class Problem:
 
     objective: Objective
     scale: float
-    basis: Floats | None
+    basis: Items | None
     prior: str | Floats | None
 
     def lower(self, factor: Floats) -> Floats:
@@ -95,23 +96,36 @@ def build(
     return Problem(objective, scale * factor * factor, basis, prior)
 
 
-def _coordinates(X: Items, far: float) -> tuple[Items, Floats | None]:
-    """Rid of large offsets, which cancel badly; if items are few, in the span of their rows.
+def _coordinates(X: Items, far: float) -> tuple[Items, Items | None]:
+    """X in the coordinates of the solver, and the basis that leads back (None: the same).
 
-    X itself, not a copy, where neither is called for. ``far`` is the mean squared far distance.
+    Columns that never differ are left out, large offsets, which cancel badly, are taken away, and
+    few dense items are expressed in the span of their rows. X itself, not a copy, where none of
+    this is called for. ``far`` is the mean squared far distance.
     """
+    basis: Items | None = None
+    varied = _varied_columns(X)
+    if not varied.all():
+        basis = sp.eye_array(X.shape[1], format="csc")[:, varied]
+        X = X[:, varied]
     if sp.issparse(X):
-        return X, None
+        return X, basis
     n, D = X.shape
     mean = X.mean(axis=0, dtype=np.float64)
     few = n < D and n <= DENSE_LIMIT
     if few or float(mean @ mean) > _LARGE_OFFSET * far:
         X = X - mean.astype(X.dtype)
     if not few:
-        return X, None
+        return X, basis
     U, s, Vt = svd(X.astype(np.float64), full_matrices=False)
     kept = s > s[0] * D * np.finfo(X.dtype).eps
-    return (U[:, kept] * s[kept]).astype(X.dtype), Vt[kept].T
+    rows = Vt[kept].T
+    return (U[:, kept] * s[kept]).astype(X.dtype), rows if basis is None else basis @ rows
+
+
+def _varied_columns(X: Items) -> npt.NDArray[np.bool_]:
+    differs = X.max(axis=0) != X.min(axis=0)
+    return np.asarray(differs.toarray() if sp.issparse(differs) else differs).ravel()
 
 
 def _prior_distances(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
+import numpy.typing as npt
 
 from ._typing import Floats
 
@@ -49,12 +50,12 @@ class Result:
     factor : (D, d) factor of the learned part of M, a start for another fit
     rho : the margin
     objective : F(M)
-    upper_bound : no M reaches more than this
-    gap : the relative gap, ``(upper_bound - objective) / sum_r w_r d_M(far_r)``
+    upper_bound : no M reaches more than this (the best bound seen)
+    gap : the relative gap at M, ``(lambda_max(G) - <G, M>) / sum_r w_r d_M(far_r)``
     status : why the solver stopped
     n_iter : evaluations of F (frank-wolfe: steps)
     n_products : columns multiplied by G for eigenvectors
-    history : record array (objective, gap, seconds), a row per certificate
+    history : structured array (objective, gap, seconds), a row per certificate
     scale : what squared distances were multiplied by
     """
 
@@ -66,7 +67,7 @@ class Result:
     status: Status
     n_iter: int
     n_products: int
-    history: np.recarray[tuple[int], np.dtype[np.void]]
+    history: npt.NDArray[np.void]
     components: Floats = field(default_factory=lambda: np.empty((0, 0)))
     eigenvalues: Floats = field(default_factory=lambda: np.empty(0))
     retained: float = 1.0

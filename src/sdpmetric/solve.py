@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ._typing import Floats, Ints, Items
+from ._warnings import warn
 from .losses import Hinge, Loss
 from .problem import build
 from .result import Result, Status
@@ -196,12 +196,11 @@ _ADVICE = {
 def _warn_unless_converged(result: Result, tol: float) -> None:
     if result.converged:
         return
-    warnings.warn(
+    warn(
         f"The relative gap is {result.gap:.2g}, above tol = {tol:.2g} "
         f"({result.status} after {result.n_iter} iterations): {_ADVICE[result.status]}. "
         "The metric is valid and its gap is certified.",
         ConvergenceWarning,
-        stacklevel=4,
     )
 
 

@@ -10,21 +10,25 @@ the zeros from outside would hide it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from scipy.linalg import eigh, qr
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ._typing import Floats
+from .factors import unit
 
 __all__ = ["DENSE_LIMIT", "Leading", "Oracle", "project", "random_point"]
 
 DENSE_LIMIT = 1024  # up to here the whole matrix is decomposed; above it, Lanczos
 _COLUMNS = 64  # unit vectors multiplied at once: X times all of them would be another X
+_CLEAR = 1e-8  # an eigenvalue below this share of the matrix may be a rounded zero from outside
+_BLOCK = 24  # columns of a Krylov block
+_KRYLOV = 160  # columns between restarts
+_RESTARTS = 60
 _SMALL = 32  # below this ARPACK is not worth its call
 
 
@@ -36,6 +40,7 @@ class Scattered(Protocol):
     @property
     def n_features(self) -> int: ...
     def scatter(self, V: Floats, /) -> Floats: ...
+    def scatter_matrix(self) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,9 @@ class Oracle:
     """Leading eigenvectors of operators on the span of the compared differences.
 
     A Ritz value under-estimates lambda_max, so ``bound`` adds the norm of its residual. Up to
-    ``dense_limit`` the matrix is decomposed whole. ``products`` counts columns multiplied by G.
+    ``dense_limit`` the matrix is decomposed whole; above it a block Krylov method is used, because
+    at an optimum of rank r the top r eigenvalues are all but equal and single vectors cannot tell
+    them apart. ``products`` counts columns multiplied by G.
     """
 
     def __init__(
@@ -62,72 +69,106 @@ class Oracle:
         self.dense = self.dimension <= dense_limit
         self.seed = seed
         self.products = 0
+        self.confined: Floats | None = None
 
     def leading(self, G: Operator, k: int = 1, *, tol: float = 0.0) -> Leading:
-        """The k leading eigenpairs; above the dense limit with a relative residual of ``tol``."""
-        if self.dense:
+        """The k leading eigenpairs; above the dense limit ``bound`` may exceed by a share tol."""
+        if self.dense or self.dimension <= 4 * _BLOCK:
             return self._decompose(G, k)
-        return self._lanczos(G, k, tol, None)
+        return self._krylov(G, k, tol)
 
-    def arpack(self, G: Operator, *, start: Floats | None = None, tol: float = 0.0) -> Leading:
-        """The leading eigenpair by ARPACK in any dimension, as in the paper."""
-        if self.dimension <= _SMALL:
+    def arpack(self, G: Operator, *, tol: float = 0.0) -> Leading:
+        """The leading eigenpair by ARPACK, as in the paper; ``bound`` is one only for tol = 0."""
+        n = self.dimension
+        if n <= _SMALL:
             return self._decompose(G, 1)
-        found = self._lanczos(G, 1, tol, start)
-        return self._decompose(G, 1) if found.values[0] <= 0.0 and self.dense else found
+        first = self.directions(1)
+        start = self._apply(G, first)  # in the range of G: Lanczos then stays there
+        scale = float(np.linalg.norm(start) / np.linalg.norm(first))
+        if scale == 0.0:
+            return Leading(np.zeros(1), first / np.linalg.norm(first), 0.0)
+        operator = LinearOperator(
+            (n, n), matvec=lambda v: self._apply(G, v.reshape(n, 1)).ravel(), dtype=np.float64
+        )
+        values, V = eigsh(operator, k=1, which="LA", v0=start.ravel(), tol=tol, ncv=_SMALL)
+        if self.dense and values[0] <= _CLEAR * scale:
+            return self._decompose(G, 1)
+        residual = float(np.linalg.norm(self._apply(G, V) - values[0] * V))
+        return Leading(values, V, float(values[0]) + residual)
 
     def directions(self, k: int) -> Floats:
         """k random directions inside the span, the same ones every time."""
         V = np.random.default_rng(self.seed).standard_normal((self.dimension, k))
         return self.objective.scatter(V)
 
+    def confine(self, V: Floats) -> Floats:
+        """V without what lies outside the span, once lambda_max <= 0 has made that matter."""
+        return V if self.confined is None else self.confined @ (self.confined.T @ V)
+
     @cached_property
     def _basis(self) -> Floats | None:
         """An orthonormal basis of the span, or None where it is the whole space."""
-        return span_basis(self._matrix(self.objective.scatter))
+        return span_basis(self.objective.scatter_matrix())
 
-    def _matrix(self, times: Callable[[Floats], Floats]) -> Floats:
-        """A symmetric operator as an array, from products with a few unit vectors at a time."""
+    def _apply(self, G: Operator, V: Floats) -> Floats:
+        self.products += V.shape[1]
+        return G.times(V)
+
+    def _decompose(self, G: Operator, k: int) -> Leading:
         D = self.dimension
         A = np.empty((D, D))
         for first in range(0, D, _COLUMNS):
             some = np.eye(D, min(_COLUMNS, D - first), -first)
-            A[:, first : first + some.shape[1]] = times(some)
-        self.products += D
-        return 0.5 * (A + A.T)
-
-    def _decompose(self, G: Operator, k: int) -> Leading:
-        A = self._matrix(G.times)
+            A[:, first : first + some.shape[1]] = self._apply(G, some)
+        A = 0.5 * (A + A.T)
         found = _top(A, k)
-        if found.values[0] > 0.0 or self._basis is None:
+        if found.values[0] > _CLEAR * float(np.abs(A).max()) or self._basis is None:
             return found
-        B = self._basis
-        inside = _top(B.T @ A @ B, k)
-        return Leading(inside.values, B @ inside.vectors, inside.bound)
+        self.confined = self._basis
+        inside = _top(self._basis.T @ A @ self._basis, k)
+        return Leading(inside.values, self._basis @ inside.vectors, inside.bound)
 
-    def _lanczos(self, G: Operator, k: int, tol: float, start: Floats | None) -> Leading:
-        n = self.dimension
+    def _krylov(self, G: Operator, k: int, tol: float) -> Leading:
+        """Block Krylov with thick restarts; a block as wide as the top cluster sees all of it."""
+        goal = max(0.01 * tol, 1e-13)
+        width = max(2 * k, _BLOCK)
+        V = orthonormal(self._apply(G, self.directions(width)))
+        if V.shape[1] == 0:
+            return Leading(np.zeros(1), unit(self.directions(1)), 0.0)
+        W = self._apply(G, V)
+        for _ in range(_RESTARTS):
+            while V.shape[1] < _KRYLOV:
+                new = orthonormal(W[:, -width:], V)
+                if new.shape[1] == 0:
+                    break  # V is invariant: what follows is exact
+                V, W = np.hstack([V, new]), np.hstack([W, self._apply(G, new)])
+            T = V.T @ W
+            values, Y = eigh(0.5 * (T + T.T))
+            values, Y = values[::-1], Y[:, ::-1]
+            scale = float(np.abs(values).max())
+            X = V @ Y[:, :width]
+            R = W @ Y[:, :width] - X * values[:width]
+            residual = float(np.linalg.norm(R[:, :k], axis=0).max())
+            if residual <= goal * scale or new.shape[1] == 0:
+                break
+            crowded = int(np.sum(values > values[0] - 0.02 * scale)) > width // 2
+            V, W = X, W @ Y[:, :width]
+            if crowded and width < _KRYLOV // 3:
+                width *= 2
+        return Leading(values[:k], X[:, :k], float(values[0]) + residual + goal * scale)
 
-        def apply(v: Floats) -> Floats:
-            self.products += 1
-            return G.times(v.reshape(n, 1)).ravel()
 
-        if start is None:
-            start = self.directions(1).ravel()
-        start = apply(start)  # into the range of G: Lanczos then stays there
-        if not np.any(start):
-            return Leading(np.zeros(1), self.directions(1), 0.0)
-        operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
-        try:
-            values, V = eigsh(operator, k=k, which="LA", v0=start, tol=tol, ncv=max(2 * k + 1, 32))
-        except ArpackNoConvergence as stopped:
-            values, V = stopped.eigenvalues, stopped.eigenvectors
-            if len(values) == 0:
-                raise
-        order = np.argsort(values)[::-1]
-        values, V = values[order], V[:, order]
-        residual = float(np.linalg.norm(apply(V[:, 0]) - values[0] * V[:, 0]))
-        return Leading(values, V, float(values[0]) + residual)
+def orthonormal(A: Floats, V: Floats | None = None) -> Floats:
+    """An orthonormal basis of what the columns of A add to those of V."""
+    size = float(np.linalg.norm(A))
+    if V is not None:
+        A = A - V @ (V.T @ A)
+    Q, R, _ = qr(A, mode="economic", pivoting=True)
+    Q = Q[:, np.abs(np.diag(R)) > 1e-13 * size]
+    if V is not None and Q.shape[1]:
+        Q = qr(Q - V @ (V.T @ Q), mode="economic")[0]  # once more, against rounding
+    basis: Floats = Q
+    return basis
 
 
 def _top(A: Floats, k: int) -> Leading:

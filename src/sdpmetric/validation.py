@@ -84,8 +84,9 @@ def as_items(X: Any, name: str = "X") -> Items:
 
 def check_finite(X: Items, entries: npt.NDArray[Any], name: str = "X") -> None:
     """Name the first row that holds NaN or infinity."""
-    if np.isfinite(np.sum(entries)):  # no temporary of the size of X
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(entries)):  # no temporary of the size of X
+            return
     finite = np.isfinite(entries)
     if finite.all():
         return  # only the sum overflowed
@@ -122,7 +123,10 @@ def as_labels(y: Any) -> tuple[npt.NDArray[Any], Ints]:
     y = np.asarray(y)
     if y.ndim != 1:
         raise ValueError(f"y must have one label per row, got shape {y.shape}.")
-    check_classification_targets(y)
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise ValueError(f"y must hold one class label per row. {error}") from None
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y has 1 class ({classes[0]!r}), expected at least two.")

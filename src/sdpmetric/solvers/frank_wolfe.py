@@ -119,8 +119,9 @@ class _Search:
             status = monitor.stop(point, len(self.terms.columns))
             if status is not None:
                 return status
-            leading = monitor.oracle.arpack(point, tol=0.1 * monitor.tol)
-            # In the first step rho is the best one, so this is the gap of F itself.
+            # In the first step rho is the best one, so this is the gap of F itself: computed to
+            # rounding, because a loose eigenvalue is no bound.
+            leading = monitor.oracle.arpack(point, tol=0.0 if step == 0 else 1e-4)
             if step == 0 and monitor.certify(best, leading) <= monitor.tol and self.proven():
                 return Status.CONVERGED
             if epsilon is not None and leading.values[0] < epsilon:

@@ -68,6 +68,7 @@ def by_continuation(
         leading = oracle.leading(dual, tol=0.1 * tol)
         upper = min(upper, objective.share * leading.bound + dual.prior_pull)
         primal = hinge.at(start, rho=stage.rho, exact=True)
+        upper = max(upper, primal.value)  # they can differ by rounding
         gap = relative(upper - primal.value, dual.far)
         rows.append((primal.value, gap, time.perf_counter() - began))
         width *= _SHRINK
@@ -82,7 +83,7 @@ def by_continuation(
         status=_final(stage.status, gap <= tol, used >= max_iter),
         n_iter=used,
         n_products=products + oracle.products,
-        history=np.array(rows, dtype=HISTORY).view(np.recarray),
+        history=np.array(rows, dtype=HISTORY),
     )
 
 

@@ -62,7 +62,7 @@ def low_rank(
     sketch = scatter_sketch(objective, oracle, rank)
     P = sketch.start if start is None else start
     room = max(2, history_bytes // (16 * P.size))
-    climb = _Climb(objective, sketch, History(min(corrections, room), lambda V: V))
+    climb = _Climb(objective, oracle, sketch, History(min(corrections, room), lambda V: V))
     climb.move_to(objective.at(unit(P)))
     target = max(_FIRST_LOOK, _SETTLED * tol)
     status = None
@@ -84,14 +84,20 @@ def low_rank(
 def _certify_or_grow(climb: _Climb, monitor: Monitor, target: float) -> Status | None:
     """Prove the optimum, or add the directions that the proof lacks."""
     point = climb.point
+    whole = monitor.oracle.confined is None
     leading = monitor.oracle.leading(point, _GROW_BY, tol=0.1 * monitor.tol)
+    if whole and monitor.oracle.confined is not None:
+        climb.confine()
+        return None
     gap = monitor.certify(point, leading)
     if gap <= monitor.tol:
         return Status.CONVERGED
     if gap <= 2.0 * target and target > _SETTLED * monitor.tol:
         return None  # an early look: nothing is missing, P is just not there yet
     missing = leading.values > point.pull + 0.3 * (leading.values[0] - point.pull)
-    return None if climb.grow(leading.vectors[:, missing]) else Status.STALLED
+    if missing.any() and climb.grow(leading.vectors[:, missing]):
+        return None
+    return Status.STALLED
 
 
 @dataclass
@@ -99,15 +105,18 @@ class _Climb:
     """The state of the ascent; ``gradient`` is that of F with respect to P."""
 
     objective: Objective
+    oracle: Oracle
     sketch: Sketch
     history: History
     evaluations: int = 0
 
     def move_to(self, point: Factored) -> None:
-        self.point = point
-        self.GP = point.gradient()
+        GP = point.gradient()
         norm = float(np.vdot(point.P, point.P))
-        self.gradient = (self.GP - point.pull * point.P) * (2.0 * self.objective.share / norm)
+        gradient = self.oracle.confine(GP - point.pull * point.P)
+        gradient *= 2.0 * self.objective.share / norm
+        # Together, so that an interrupt cannot leave half of them behind.
+        self.point, self.GP, self.gradient = point, GP, gradient
         self.evaluations += 1
 
     def step(self) -> bool:
@@ -147,6 +156,11 @@ class _Climb:
         A = B.T @ (p.P.T @ self.GP / norm) @ B
         top = float(eigh(0.5 * (A + A.T), eigvals_only=True)[-1])
         return relative(self.objective.share * (top - p.pull), p.far), weights, W
+
+    def confine(self) -> None:
+        """Start again inside the span of the differences: outside it, P may have gone astray."""
+        self.history.clear()
+        self.move_to(self.objective.at(unit(self.oracle.confine(self.sketch.start))))
 
     def tidy(self, tol: float) -> None:
         """Drop directions without weight and, where X is float32, evaluate in float64."""

@@ -79,8 +79,8 @@ class Monitor:
             objective=point.value,
             upper_bound=self.upper_bound,
             gap=self.gap,
-            status=status,
+            status=Status.CONVERGED if self.gap <= self.tol else status,
             n_iter=self.n_iter,
             n_products=self.oracle.products,
-            history=np.array(self.rows, dtype=HISTORY).view(np.recarray),
+            history=np.array(self.rows, dtype=HISTORY),
         )
