@@ -24,6 +24,9 @@ class Whole:
     def scatter(self, V: Floats) -> Floats:
         return np.asarray(V)
 
+    def scatter_matrix(self) -> Floats:
+        return np.eye(self.n_features)
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -65,14 +68,16 @@ def test_bound_on_prescribed_spectra(kind: str, dense_limit: int, tol: float) ->
     """The tolerances are those that the solvers ask for: a tenth of theirs."""
     rng = np.random.default_rng([KINDS.index(kind), dense_limit])
     for _ in range(20):
-        D = int(rng.integers(34, 60)) if kind != "shoulder" else 300
-        Q = ortho_group.rvs(D, random_state=rng) if D < 100 else np.eye(D)
+        D = int(rng.integers(100, 140)) if kind != "shoulder" else 300
+        Q = np.linalg.qr(rng.normal(size=(D, D)))[0]
         A = (Q * spectrum(kind, D, tol, rng)) @ Q.T
         A = 0.5 * (A + A.T)
         expected = float(np.linalg.eigvalsh(A)[-1])
         size = float(np.abs(A).max()) * D
         oracle = Oracle(Whole(D), dense_limit=dense_limit)
-        for found in (oracle.leading(Matrix(A), 1, tol=tol), oracle.arpack(Matrix(A), tol=tol)):
+        found_by = [oracle.leading(Matrix(A), 1, tol=tol), oracle.leading(Matrix(A), 8, tol=tol)]
+        found_by += [oracle.arpack(Matrix(A))] if tol == 0.0 else []
+        for found in found_by:
             assert found.bound >= expected - 1e-13 * size
             assert found.bound <= expected + 0.5 * size
             assert found.values[0] <= expected + 1e-13 * size
@@ -93,18 +98,9 @@ def test_leading_eigenvectors_are_columns(dense_limit: int) -> None:
 
 
 def test_nothing_pulls() -> None:
-    found = Oracle(Whole(40), dense_limit=1).leading(Matrix(np.zeros((40, 40))), 8)
+    found = Oracle(Whole(120), dense_limit=1).leading(Matrix(np.zeros((120, 120))), 8)
     assert found.bound == 0.0
     assert np.linalg.norm(found.vectors) > 0.0
-
-
-def test_arpack_from_a_start() -> None:
-    rng = np.random.default_rng(1)
-    A = rng.normal(size=(40, 40))
-    A = A + A.T
-    expected = float(np.linalg.eigvalsh(A)[-1])
-    found = Oracle(Whole(40)).arpack(Matrix(A), start=rng.normal(size=40))
-    assert found.values[0] == pytest.approx(expected, rel=1e-10)
 
 
 def objective_of(case: Case) -> Any:
@@ -115,8 +111,8 @@ def objective_of(case: Case) -> Any:
     return built.objective
 
 
-def tall_case(seed: int, D: int = 40) -> Case:
-    """More than 32 dimensions, so that ARPACK is used, in a few lines of data."""
+def tall_case(seed: int, D: int = 110) -> Case:
+    """Enough dimensions that the Krylov method is used, in a few lines of data."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(D + 10, D)) * rng.uniform(0.2, 2.0, size=D)
     triplets = random_triplets(rng, len(X), 200)
@@ -136,13 +132,13 @@ def test_bound_at_random_points(dense_limit: int) -> None:
         point = objective.at(rng.normal(size=(D, int(rng.integers(1, 6)))))
         A = point.times(np.eye(D))
         expected = float(np.linalg.eigvalsh(0.5 * (A + A.T))[-1])
-        oracle = Oracle(objective, dense_limit=dense_limit if D > 32 else 1024)
+        oracle = Oracle(objective, dense_limit=dense_limit)
         room = 1e-13 * D * float(np.abs(A).max())
         for tol in (0.0, 1e-5, 1e-3):
             assert oracle.leading(point, tol=tol).bound >= min(expected, 0.0) - room
             if expected > 0.0:
                 assert oracle.leading(point, tol=tol).bound >= expected - room
-                assert oracle.arpack(point, tol=tol).bound >= expected - room
+                assert oracle.arpack(point).bound >= expected - room
 
 
 @pytest.mark.parametrize("tol", [0.0, 1e-6, 1e-5, 1e-4, 1e-3])
@@ -162,7 +158,7 @@ def test_bound_where_the_top_of_G_clusters(seed: int, tol: float) -> None:
     assert oracle.leading(point, tol=tol).bound >= expected - room
     assert oracle.leading(point, 8, tol=tol).bound >= expected - room
     assert Oracle(objective).leading(point).bound >= expected - room
-    assert oracle.arpack(point, tol=tol).bound >= expected - room
+    assert oracle.arpack(point).bound >= expected - room
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -43,7 +43,7 @@ def test_attributes(loss: str, solver: str, blobs: Blobs) -> None:
     assert metric.converged_ is (metric.status_ is Status.CONVERGED)
     assert 1 <= metric.n_iter_ <= 212
     assert metric.history_.dtype.names == ("objective", "gap", "seconds")
-    assert metric.history_.gap[-1] == metric.gap_
+    assert metric.history_["gap"][-1] == metric.gap_
 
 
 def test_the_mean_far_distance_under_identity_is_one(blobs: Blobs) -> None:

@@ -34,8 +34,8 @@ def test_bound_is_far_tighter_than_the_difference_of_losses(tol: float) -> None:
 def test_history_has_a_row_per_width_and_the_bound_only_falls() -> None:
     result = random_case(6, "hinge").solve(tol=1e-6)
     assert len(result.history) > 2
-    assert result.history.gap[-1] == result.gap
-    assert np.all(np.diff(result.history.seconds) >= 0.0)
+    assert result.history["gap"][-1] == result.gap
+    assert np.all(np.diff(result.history["seconds"]) >= 0.0)
 
 
 def test_callback_counts_all_stages() -> None:

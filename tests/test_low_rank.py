@@ -110,7 +110,7 @@ def test_history_bytes_cap_the_corrections() -> None:
     assert iterations(history_bytes=1 << 28) == iterations()
 
 
-@pytest.mark.parametrize("D", [3, 8, 33, 60])
+@pytest.mark.parametrize("D", [3, 40, 100])
 @pytest.mark.parametrize("solver", ["low-rank", "frank-wolfe"])
 def test_dense_limit_is_crossed_in_any_dimension(D: int, solver: str) -> None:
     """Frank-Wolfe stops early: what matters here is that its last bound is a true one."""
@@ -123,7 +123,7 @@ def test_dense_limit_is_crossed_in_any_dimension(D: int, solver: str) -> None:
     assert lanczos.converged
     assert lanczos.objective <= dense.upper_bound + 1e-9
     assert dense.objective <= lanczos.upper_bound + 1e-9
-    assert lanczos.n_products != dense.n_products
+    assert (lanczos.n_products != dense.n_products) == (D > 96)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -140,9 +140,9 @@ def test_history_is_a_row_per_certificate() -> None:
     result = wide_case().solve()
     assert result.history.dtype.names == ("objective", "gap", "seconds")
     assert len(result.history) >= 1
-    assert np.all(np.diff(result.history.seconds) >= 0.0)
-    assert result.history.gap[-1] == result.gap
-    assert result.history.objective[-1] == result.objective
+    assert np.all(np.diff(result.history["seconds"]) >= 0.0)
+    assert result.history["gap"][-1] == result.gap
+    assert result.history["objective"][-1] == result.objective
 
 
 @pytest.mark.parametrize("loss", LOSSES)

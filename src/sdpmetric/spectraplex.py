@@ -130,7 +130,7 @@ class Oracle:
 
     def _krylov(self, G: Operator, k: int, tol: float) -> Leading:
         """Block Krylov with thick restarts; a block as wide as the top cluster sees all of it."""
-        goal = max(0.01 * tol, 1e-13)
+        goal = max(0.01 * tol, 1e-12)
         width = max(2 * k, _BLOCK)
         V = orthonormal(self._apply(G, self.directions(width)))
         if V.shape[1] == 0:
@@ -160,15 +160,14 @@ class Oracle:
 
 def orthonormal(A: Floats, V: Floats | None = None) -> Floats:
     """An orthonormal basis of what the columns of A add to those of V."""
-    size = float(np.linalg.norm(A))
-    if V is not None:
-        A = A - V @ (V.T @ A)
-    Q, R, _ = qr(A, mode="economic", pivoting=True)
-    Q = Q[:, np.abs(np.diag(R)) > 1e-13 * size]
-    if V is not None and Q.shape[1]:
-        Q = qr(Q - V @ (V.T @ Q), mode="economic")[0]  # once more, against rounding
-    basis: Floats = Q
-    return basis
+    least = 1e-12 * float(np.linalg.norm(A))
+    for _ in range(2):  # the second time against rounding: what shrinks then was rounding
+        if V is not None:
+            A = A - V @ (V.T @ A)
+        Q, R, _ = qr(A, mode="economic", pivoting=True)
+        A = Q[:, np.abs(np.diag(R)) > least]
+        least = 0.5
+    return A
 
 
 def _top(A: Floats, k: int) -> Leading:
