@@ -30,7 +30,7 @@ Array = npt.NDArray[Any]
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
-CONSOLE = Console(width=max(120, Console().width))
+CONSOLE = Console(width=max(150, Console().width))
 
 
 def data_folder() -> Path:
