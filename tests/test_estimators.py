@@ -30,7 +30,7 @@ def test_attributes(loss: str, solver: str, blobs: Blobs) -> None:
     expected = np.linalg.eigvalsh(M)[::-1]
     np.testing.assert_allclose(metric.eigenvalues_, expected[: len(metric.eigenvalues_)], atol=1e-9)
     assert k == len(metric.eigenvalues_) == np.linalg.matrix_rank(M, tol=1e-11)
-    case = Case(X, knn_triplets(X, y), loss=loss)
+    case = Case(X, knn_triplets(X, y), loss=loss, C=metric.C, h=metric.h)
     expected_rho, expected_objective = case.best(M)
     assert metric.objective_ == pytest.approx(expected_objective, abs=1e-8)
     assert metric.rho_ == pytest.approx(expected_rho, abs=1e-4)

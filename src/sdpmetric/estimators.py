@@ -84,11 +84,12 @@ class SDPMetric(_Learner):
     loss : {"huber", "squared_hinge", "logistic", "hinge"} or Loss, default="huber"
         What a margin that falls short pays. "huber" is SDPMetric-H of the paper,
         "squared_hinge" SDPMetric-S.
-    C : float
+    C : float, default=10.0
         Weight of the losses against the margin, more than 1 unless ``loss="squared_hinge"``.
         While ``rho_`` is positive at least a share 1/C of the comparisons lies inside the margin.
-    h : float
-        Width of the Huber and logistic losses, in units of the mean far distance.
+    h : float, default=0.02
+        Width of the Huber and logistic losses, in units of the mean far distance. The paper uses
+        0.01 to 0.5; wider is faster to fit, narrower is closer to the hinge.
     n_neighbors, n_impostors : int, default=3
         Near rows of the same class, and far rows of other classes, for each row.
     class_weight : None, "balanced" or dict, default=None
@@ -148,7 +149,7 @@ class SDPMetric(_Learner):
         *,
         loss: str | Loss = "huber",
         C: float = 10.0,
-        h: float = 0.5,
+        h: float = 0.02,
         n_neighbors: int = 3,
         n_impostors: int = 3,
         class_weight: Any = None,
@@ -244,7 +245,7 @@ class TripletSDPMetric(_Learner):
         *,
         loss: str | Loss = "huber",
         C: float = 10.0,
-        h: float = 0.5,
+        h: float = 0.02,
         prior: Any = None,
         prior_weight: float = 0.0,
         solver: str = "low-rank",

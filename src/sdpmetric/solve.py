@@ -40,7 +40,7 @@ def solve(
     sample_weight: Any = None,
     loss: str | Loss = "huber",
     C: float = 10.0,
-    h: float = 0.5,
+    h: float = 0.02,
     prior: Any = None,
     prior_weight: float = 0.0,
     n_components: int | None = None,
