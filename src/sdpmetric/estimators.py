@@ -14,7 +14,7 @@ from .losses import Loss
 from .metric import MetricMixin
 from .mining import mine
 from .result import Result
-from .solve import Settings
+from .settings import Settings
 from .validation import as_labels, as_triplets, as_weights, check_integer, check_varied
 
 __all__ = ["SDPMetric", "TripletSDPMetric"]
