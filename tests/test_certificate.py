@@ -24,7 +24,11 @@ class Whole:
     def scatter(self, V: Floats) -> Floats:
         return np.asarray(V)
 
-    def scatter_matrix(self) -> Floats:
+    @property
+    def n_edges(self) -> int:
+        return self.n_features
+
+    def scatter_root(self) -> Floats:
         return np.eye(self.n_features)
 
 

@@ -226,7 +226,7 @@ def test_settings(
         raise AssertionError
 
     monkeypatch.setattr(sdpmetric.estimators, "mine", work)
-    monkeypatch.setattr(import_module("sdpmetric.solve"), "build", work)
+    monkeypatch.setattr(import_module("sdpmetric.settings"), "build", work)
     with pytest.raises(ValueError, match=match):
         fit(**settings)
 

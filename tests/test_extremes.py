@@ -124,7 +124,7 @@ def test_more_dimensions_than_items(D: int, make: Any) -> None:
     """The same six items turned into D dimensions: M turns along, scale_ counts D."""
     rng = np.random.default_rng(36)
     small = rng.normal(size=(6, 3))
-    triplets = random_triplets(rng, 6, 20)
+    triplets = consistent(random_triplets(rng, 6, 20), small, np.diag([1.0, 0.1, 0.0]))
     Q = np.linalg.qr(rng.normal(size=(D, 3)))[0]
     grown = D / 3
     expected = Case(small, triplets, loss="squared_hinge", C=10.0).solve(tol=1e-5)

@@ -11,7 +11,7 @@ __all__ = ["warn"]
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the first frame outside this package and scikit-learn's wrappers."""
     level, frame = 1, sys._getframe(1)
-    inside = ("sdpmetric.", "sklearn.")
+    inside = ("sdpmetric.", "sklearn.", "joblib.")
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level + 1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._typing import Floats
 from .losses import Loss
-from .validation import as_loss
+from .validation import check_members
 
 __all__ = ["check_loss"]
 
@@ -34,7 +34,9 @@ def check_loss(loss: Loss) -> None:
     ...
     ValueError: max_slope is 0.5, but |slope| is 1 at t = -10.
     """
-    as_loss(loss, None)
+    if isinstance(loss, str):
+        raise ValueError(f"loss must be an object, such as Huber(0.5), got the name {loss!r}.")
+    check_members(loss)
     t = np.unique(np.concatenate([np.linspace(-10.0, 10.0, 4001), np.linspace(-0.1, 0.1, 2001)]))
     value, slope, curvature = (
         _evaluate(name, getattr(loss, name), t) for name in ("value", "slope", "curvature")

@@ -209,7 +209,8 @@ class SDPMetric(_Learner):
     def _class_weights(self, classes: Any, y: Any) -> Floats | None:
         if self.class_weight is None:
             return None
-        if self.class_weight != "balanced" and not isinstance(self.class_weight, dict):
+        named = isinstance(self.class_weight, str) and self.class_weight == "balanced"
+        if not named and not isinstance(self.class_weight, dict):
             raise ValueError(
                 f"class_weight must be None, 'balanced' or a dict, got {self.class_weight!r}."
             )

@@ -49,15 +49,19 @@ def knn_triplets(X: Any, y: Any, n_neighbors: int = 3, n_impostors: int = 3) -> 
     check_integer("n_neighbors", n_neighbors, 1)
     check_integer("n_impostors", n_impostors, 1)
     items = as_items(X)
-    if len(y) != items.shape[0]:
-        raise ValueError(f"y must have one label per row of X, {items.shape[0]}, got {len(y)}.")
-    return mine(items, as_labels(y)[1], n_neighbors, n_impostors)
+    codes = as_labels(y)[1]
+    if len(codes) != items.shape[0]:
+        raise ValueError(f"y must have one label per row of X, {items.shape[0]}, got {len(codes)}.")
+    return mine(items, codes, n_neighbors, n_impostors)
 
 
 def mine(X: Items, y: Ints, n_neighbors: int, n_impostors: int) -> Ints:
     """`knn_triplets` for checked X and class codes."""
     _warn_of_small_classes(y, n_neighbors, n_impostors)
-    near, far = nearest_by_class(tame(X)[0], y, n_neighbors, n_impostors)
+    sizes = np.bincount(y)
+    n_near = min(n_neighbors, max(1, int(sizes.max()) - 1))
+    n_far = min(n_impostors, len(y) - int(sizes.min()))
+    near, far = nearest_by_class(tame(X)[0], y, n_near, n_far)
     triplets = _triplets(near, far)
     if len(triplets) == 0:
         raise ValueError(

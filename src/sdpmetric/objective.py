@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import qr
 
 from ._typing import Floats, Ints, Items
 from .comparisons import Comparisons
@@ -131,15 +132,19 @@ class Objective:
         L = Laplacian(edges, np.full(len(edges), self.scale / len(edges)), self.X.shape[0])
         return backward(self.X, L @ forward(self.X, V, exact=True), exact=True)
 
-    def scatter_matrix(self) -> Floats:
-        """The same as an array, from the differences themselves: what is constant gives zeros."""
+    @property
+    def n_edges(self) -> int:
+        return len(self.comparisons.edges)
+
+    def scatter_root(self) -> Floats:
+        """R with ``R' R`` the sum of ``d d'`` over the edges, by QR of blocks of differences."""
         edges = self.comparisons.edges
-        S = np.zeros((self.n_features, self.n_features))
+        R = np.zeros((0, self.n_features))
         for block in blocks(len(edges), self.n_features):
-            d = self.X[edges[block, 0]] - self.X[edges[block, 1]]
-            d = (d.toarray() if sp.issparse(d) else d).astype(np.float64)
-            S += d.T @ d
-        return S * (self.scale / len(edges))
+            d = self.X[edges[block, 0]].astype(np.float64) - self.X[edges[block, 1]]
+            R = qr(np.vstack([R, d.toarray() if sp.issparse(d) else d]), mode="r")[0]
+            R = R[: self.n_features]
+        return R
 
     def mix(self, learned: Floats) -> Floats:
         """Edge distances under ``M = (1 - t) M' + t M0`` from those under M'."""

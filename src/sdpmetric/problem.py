@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.linalg import eigh, svd
 
@@ -25,8 +24,8 @@ from .spectraplex import DENSE_LIMIT
 
 __all__ = ["Problem", "build"]
 
-# A squared offset of this many squared distances costs one digit; beyond it the items are centred.
-_LARGE_OFFSET = 100.0
+_LARGE_OFFSET = 10.0  # a column this many ranges away from zero loses a digit: items are centred
+_ALIKE = 1e6  # columns whose ranges differ by less are of similar units
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +37,12 @@ class Problem:
     basis: Items | None
     prior: str | Floats | None
 
-    def lower(self, factor: Floats) -> Floats:
-        """A factor in the user's coordinates, in those of the objective."""
-        return factor if self.basis is None else self.basis.T @ factor
+    def lower(self, factor: Floats | None) -> Floats | None:
+        """A factor of the user's, in the objective's coordinates; None if nothing is left there."""
+        if factor is None or self.basis is None:
+            return factor
+        inside: Floats = self.basis.T @ factor
+        return inside if np.linalg.norm(inside) > 1e-8 * np.linalg.norm(factor) else None
 
     def lift(self, result: Result, k: int | None) -> Result:
         """A solver's result in the user's coordinates, with the prior mixed in, cut to k rows."""
@@ -74,7 +76,8 @@ def build(
     D = X.shape[1]
     X, factor = tame(X if len(items) == X.shape[0] else X[items])
     euclidean = squared_differences(X, *comparisons.edges.T)
-    share = comparisons.weights / comparisons.weights.sum()
+    share = comparisons.weights / comparisons.weights.max()
+    share /= share.sum()
     far = float(share @ euclidean[comparisons.far])
     if not far > 0.0:
         raise ValueError(
@@ -83,7 +86,7 @@ def build(
         )
     scale = D / far
     prior_distances = _prior_distances(X, comparisons, euclidean, prior) if t > 0.0 else None
-    X, basis = _coordinates(X, far)
+    X, basis = _coordinates(X)
     objective = Objective(
         X,
         comparisons,
@@ -96,15 +99,16 @@ def build(
     return Problem(objective, scale * factor * factor, basis, prior)
 
 
-def _coordinates(X: Items, far: float) -> tuple[Items, Items | None]:
+def _coordinates(X: Items) -> tuple[Items, Items | None]:
     """X in the coordinates of the solver, and the basis that leads back (None: the same).
 
     Columns that never differ are left out, large offsets, which cancel badly, are taken away, and
     few dense items are expressed in the span of their rows. X itself, not a copy, where none of
-    this is called for. ``far`` is the mean squared far distance.
+    this is called for.
     """
     basis: Items | None = None
-    varied = _varied_columns(X)
+    range_ = _ranges(X)
+    varied = range_ > 0.0
     if not varied.all():
         basis = sp.eye_array(X.shape[1], format="csc")[:, varied]
         X = X[:, varied]
@@ -112,20 +116,25 @@ def _coordinates(X: Items, far: float) -> tuple[Items, Items | None]:
         return X, basis
     n, D = X.shape
     mean = X.mean(axis=0, dtype=np.float64)
-    few = n < D and n <= DENSE_LIMIT
-    if few or float(mean @ mean) > _LARGE_OFFSET * far:
-        X = X - mean.astype(X.dtype)
+    range_ = range_[varied]
+    # Columns in very different units would lose the small ones to rounding in a rotation.
+    few = n < D and n <= DENSE_LIMIT and range_.max() < _ALIKE * range_.min()
     if not few:
-        return X, basis
-    U, s, Vt = svd(X.astype(np.float64), full_matrices=False)
-    kept = s > s[0] * D * np.finfo(X.dtype).eps
+        offset = bool(np.any(np.abs(mean) > _LARGE_OFFSET * range_))
+        return X - mean.astype(X.dtype) if offset else X, basis
+    U, s, Vt = svd(X - mean, full_matrices=False)
+    kept = s > s[0] * D * np.finfo(np.float64).eps
     rows = Vt[kept].T
-    return (U[:, kept] * s[kept]).astype(X.dtype), rows if basis is None else basis @ rows
+    return U[:, kept] * s[kept], rows if basis is None else basis @ rows
 
 
-def _varied_columns(X: Items) -> npt.NDArray[np.bool_]:
-    differs = X.max(axis=0) != X.min(axis=0)
-    return np.asarray(differs.toarray() if sp.issparse(differs) else differs).ravel()
+def _ranges(X: Items) -> Floats:
+    """The largest less the smallest entry of each column."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sp.issparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    ranges: Floats = np.asarray(high, dtype=np.float64) - low
+    return ranges
 
 
 def _prior_distances(

@@ -81,11 +81,16 @@ def blocks(n: int, width: int, block_bytes: int = _BLOCK_BYTES) -> Iterator[slic
 
 
 def tame(X: Items) -> tuple[Items, float]:
-    """X times a power of two, which rounds nothing, if its squares would over- or underflow."""
-    entries = X.data if sp.issparse(X) else X
-    largest = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
+    """X times a power of two, which rounds nothing, if its squares would over- or underflow.
+
+    What counts is how far the entries of a column differ: constant columns may be of any size.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sp.issparse(X):
+        low, high = low.toarray(), high.toarray()
+    largest = float(np.max(0.5 * high - 0.5 * low))
     bound = 1e100 if X.dtype == np.float64 else 1e12
     if largest == 0.0 or 1.0 / bound < largest < bound:
         return X, 1.0
-    factor = 2.0 ** -math.frexp(largest)[1]
+    factor = 2.0 ** min(1000, -math.frexp(largest)[1])
     return X * X.dtype.type(factor), factor

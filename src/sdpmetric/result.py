@@ -28,7 +28,8 @@ class Status(StrEnum):
 class Progress:
     """What a callback is told; it returns True to stop the fit.
 
-    ``gap`` is the best certified relative gap so far, infinite before the first certificate.
+    ``gap`` is the relative gap when it was last computed, infinite before that (for the hinge, that
+    of the Huber problem at hand).
     """
 
     n_iter: int

@@ -28,6 +28,7 @@ from .validation import (
 
 __all__ = ["Settings"]
 
+_C_RANGE = 1e-9, 1e12  # beyond, the objective is all margin or all loss to within rounding
 _IDENTITY_LIMIT = 20_000  # above this, all D rows of a metric with an identity prior are too many
 
 
@@ -51,15 +52,15 @@ class Settings:
 
     def check(self, n_features: int) -> None:
         """Raise ValueError for anything out of range, before any work."""
-        C = check_real("C", self.C, 0.0)
+        C = check_real("C", self.C, *_C_RANGE, closed=True)
         check_bounded(as_loss(self.loss, self.h) or Hinge(), C)
         check_real("tol", self.tol, 0.0, 1.0)
         check_integer("max_iter", self.max_iter, 1)
         if self.time_limit is not None:
             check_real("time_limit", self.time_limit, 0.0)
-        if self.n_jobs is not None and (check_integer("n_jobs", self.n_jobs, -1_000_000) == 0):
-            raise ValueError("n_jobs must be None, a positive integer or -1 for all cores, got 0.")
-        if self.solver not in SOLVERS:
+        if self.n_jobs is not None and check_integer("n_jobs", self.n_jobs, -1) == 0:
+            raise ValueError("n_jobs must be None, -1 for all cores or at least 1, got 0.")
+        if not isinstance(self.solver, str) or self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {sorted(SOLVERS)}, got {self.solver!r}.")
         as_options(self.solver_options, SOLVERS[self.solver])
         if self.n_components is not None:
@@ -91,7 +92,7 @@ class Settings:
         solver = SOLVERS[self.solver]
         options: dict[str, Any] = as_options(self.solver_options, solver)
         options |= {
-            "start": None if start is None else problem.lower(start),
+            "start": problem.lower(start),
             "tol": float(self.tol),
             "max_iter": int(self.max_iter),
             "time_limit": self.time_limit,
@@ -113,7 +114,8 @@ _ADVICE = {
     Status.TIME_LIMIT: "increase time_limit, or tol",
     Status.STOPPED: "the callback asked to stop",
     Status.INTERRUPTED: "the fit was interrupted; fit again with warm_start=True to go on",
-    Status.STALLED: "no further progress is possible in floating point; increase tol",
+    Status.STALLED: "rounding allows no further progress; increase tol, standardise the columns, "
+    "or use float64",
 }
 
 

@@ -82,6 +82,8 @@ def solve(
         random_state,
         n_jobs,
     )
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be None or a function, got {callback!r}.")
     items = as_items(X)
     settings.check(items.shape[1])
     indices = as_triplets(triplets, items.shape[0])
@@ -91,11 +93,14 @@ def solve(
 
 
 def _as_start(start: Any, n_features: int) -> Floats:
-    factor = np.asarray(start, dtype=np.float64)
+    try:
+        factor = np.asarray(start, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"start must be an array of numbers, got {start!r}.") from None
     if factor.ndim != 2 or factor.shape[0] != n_features or not np.isfinite(factor).all():
         raise ValueError(
             f"start must be a finite factor of shape ({n_features}, d), got shape {factor.shape}."
         )
     if not factor.any():
         raise ValueError("start is zero everywhere, expected a factor of positive norm.")
-    return factor
+    return factor / float(np.abs(factor).max())

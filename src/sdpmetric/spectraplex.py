@@ -15,11 +15,10 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import eigh, qr
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.linalg import eigh, qr, svd
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ._typing import Floats
-from .factors import unit
 
 __all__ = ["DENSE_LIMIT", "Leading", "Oracle", "project", "random_point"]
 
@@ -40,7 +39,9 @@ class Scattered(Protocol):
     @property
     def n_features(self) -> int: ...
     def scatter(self, V: Floats, /) -> Floats: ...
-    def scatter_matrix(self) -> Floats: ...
+    @property
+    def n_edges(self) -> int: ...
+    def scatter_root(self) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Oracle:
         return self._krylov(G, k, tol)
 
     def arpack(self, G: Operator, *, tol: float = 0.0) -> Leading:
-        """The leading eigenpair by ARPACK, as in the paper; ``bound`` is one only for tol = 0."""
+        """The leading eigenpair by ARPACK, as in the paper: for steps, ``bound`` is an estimate."""
         n = self.dimension
         if n <= _SMALL:
             return self._decompose(G, 1)
@@ -90,7 +91,12 @@ class Oracle:
         operator = LinearOperator(
             (n, n), matvec=lambda v: self._apply(G, v.reshape(n, 1)).ravel(), dtype=np.float64
         )
-        values, V = eigsh(operator, k=1, which="LA", v0=start.ravel(), tol=tol, ncv=_SMALL)
+        try:
+            values, V = eigsh(
+                operator, k=1, which="LA", v0=start.ravel(), tol=tol, ncv=_SMALL, maxiter=100
+            )
+        except ArpackNoConvergence:
+            return self.leading(G)
         if self.dense and values[0] <= _CLEAR * scale:
             return self._decompose(G, 1)
         residual = float(np.linalg.norm(self._apply(G, V) - values[0] * V))
@@ -108,7 +114,7 @@ class Oracle:
     @cached_property
     def _basis(self) -> Floats | None:
         """An orthonormal basis of the span, or None where it is the whole space."""
-        return span_basis(self.objective.scatter_matrix())
+        return span_basis(self.objective.scatter_root(), self.objective.n_edges)
 
     def _apply(self, G: Operator, V: Floats) -> Floats:
         self.products += V.shape[1]
@@ -132,9 +138,7 @@ class Oracle:
         """Block Krylov with thick restarts; a block as wide as the top cluster sees all of it."""
         goal = max(0.01 * tol, 1e-12)
         width = max(2 * k, _BLOCK)
-        V = orthonormal(self._apply(G, self.directions(width)))
-        if V.shape[1] == 0:
-            return Leading(np.zeros(1), unit(self.directions(1)), 0.0)
+        V = orthonormal(self.directions(width))
         W = self._apply(G, V)
         for _ in range(_RESTARTS):
             while V.shape[1] < _KRYLOV:
@@ -146,6 +150,8 @@ class Oracle:
             values, Y = eigh(0.5 * (T + T.T))
             values, Y = values[::-1], Y[:, ::-1]
             scale = float(np.abs(values).max())
+            if scale == 0.0:
+                return Leading(values[:k], (V @ Y)[:, :k], 0.0)
             X = V @ Y[:, :width]
             R = W @ Y[:, :width] - X * values[:width]
             residual = float(np.linalg.norm(R[:, :k], axis=0).max())
@@ -155,7 +161,9 @@ class Oracle:
             V, W = X, W @ Y[:, :width]
             if crowded and width < _KRYLOV // 3:
                 width *= 2
-        return Leading(values[:k], X[:, :k], float(values[0]) + residual + goal * scale)
+        # Where G vanishes on a part of the span, the true value is 0 though all seen are negative.
+        bound = max(float(values[0]), 0.0) + residual + goal * scale
+        return Leading(values[:k], X[:, :k], bound)
 
 
 def orthonormal(A: Floats, V: Floats | None = None) -> Floats:
@@ -174,29 +182,32 @@ def _top(A: Floats, k: int) -> Leading:
     n = len(A)
     values, V = eigh(A, subset_by_index=[max(0, n - k), n - 1])
     values, V = values[::-1], V[:, ::-1]
+    # A itself is a rounded sum; its eigenvalues may be off by as much as its entries together.
+    rounding = n * np.finfo(float).eps * float(np.linalg.norm(A))
     residual = float(np.linalg.norm(A @ V[:, 0] - values[0] * V[:, 0]))
-    return Leading(values, V, float(values[0]) + residual)
+    return Leading(values, V, float(values[0]) + residual + rounding)
 
 
-def span_basis(S: Floats) -> Floats | None:
-    """An orthonormal basis of the range of a scatter matrix, or None where it is everything.
+def span_basis(R: Floats, n_rows: int) -> Floats | None:
+    """An orthonormal basis of the row space of R, or None where it is everything.
 
-    The rank is read off the correlations, which do not depend on the units of the columns: a
-    column in millimetres beside one in light years is still a direction.
+    ``R' R`` is the scatter of ``n_rows`` differences. The rank is that of R with columns of unit
+    length, so that it does not depend on the units of the features: a column in millimetres beside
+    one in light years is still a direction. Of R and not of R' R, whose rounding would hide
+    directions below 1e-8 of the others; a bound that forgets one is no bound.
     """
-    D = len(S)
-    deviation = np.sqrt(np.maximum(np.diag(S), 0.0))
-    live = np.flatnonzero(deviation > 0.0)
-    correlation = S[np.ix_(live, live)] / np.outer(deviation[live], deviation[live])
-    values, V = eigh(correlation)
-    kept = values > 64 * D * np.finfo(float).eps
+    D = R.shape[1]
+    lengths = np.linalg.norm(R, axis=0)
+    live = np.flatnonzero(lengths > 0.0)
+    _, s, Vt = svd(R[:, live] / lengths[live], full_matrices=False)
+    kept = s > max(n_rows, D) * np.finfo(float).eps * s[0]
     if kept.sum() == D:
         return None
     basis = np.zeros((D, int(kept.sum())))
-    if kept.all():
+    if kept.sum() == len(live):
         basis[live, np.arange(len(live))] = 1.0
     else:
-        basis[live] = qr(deviation[live, None] * V[:, kept], mode="economic")[0]
+        basis[live] = qr(lengths[live, None] * Vt[kept].T, mode="economic")[0]
     return basis
 
 

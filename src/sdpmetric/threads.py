@@ -20,6 +20,6 @@ def blas_threads(n_jobs: int | None, work: float) -> AbstractContextManager[obje
         if work >= _WORTHWHILE:
             return nullcontext()
         n_jobs = 1
-    limit = n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    limit = n_jobs if n_jobs > 0 else os.cpu_count() or 1
     limited: AbstractContextManager[object] = threadpool_limits(limit, "blas")
     return limited

@@ -26,6 +26,7 @@ __all__ = [
     "check_bounded",
     "check_finite",
     "check_integer",
+    "check_members",
     "check_real",
     "check_varied",
 ]
@@ -68,6 +69,8 @@ def as_items(X: Any, name: str = "X") -> Items:
         X = np.asarray(X)
         entries = X
     if X.dtype.kind not in "fiub":
+        if X.dtype.kind == "c":
+            raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
         try:
             X = X.astype(np.float64)
         except (TypeError, ValueError):
@@ -97,10 +100,9 @@ def check_finite(X: Items, entries: npt.NDArray[Any], name: str = "X") -> None:
     else:
         row, column = (int(i) for i in np.argwhere(~finite)[0])
         value = entries[row, column]
-    what = "NaN" if np.isnan(value) else "infinity"
+    what = "NaN" if np.isnan(value) else "infinity (inf)"
     raise ValueError(
-        f"{name} contains {what} (inf or NaN), first at row {row}, column {column}; "
-        "expected finite numbers."
+        f"{name} contains {what}, first at row {row}, column {column}; expected finite numbers."
     )
 
 
@@ -135,7 +137,12 @@ def as_labels(y: Any) -> tuple[npt.NDArray[Any], Ints]:
 
 def as_triplets(triplets: Any, n_items: int, name: str = "triplets") -> Ints:
     """Comparisons as int64 row indices, (m, 3) or (m, 4), each of them meaningful."""
-    given = np.asarray(triplets)
+    try:
+        given = np.asarray(triplets)
+        if given.dtype.kind == "O":  # nullable integers of pandas, for one
+            given = given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a table of row indices, 3 or 4 a row.") from None
     if given.ndim != 2 or given.shape[1] not in (3, 4):
         raise ValueError(
             f"{name} must have shape (m, 3) [anchor, near, far] or (m, 4) [near, near, far, far], "
@@ -180,7 +187,7 @@ def as_weights(weights: Any, m: int, name: str = "sample_weight") -> Floats | No
     try:
         given = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers, got {weights!r}.") from None
+        raise ValueError(f"{name} must hold numbers, one per comparison.") from None
     if given.shape != (m,):
         raise ValueError(
             f"{name} must have one weight per comparison, shape ({m},), got shape {given.shape}."
@@ -206,15 +213,32 @@ def as_loss(loss: object, h: object) -> Loss | None:
             return None
         width = check_real("h", h, 0.0)
         return Huber(width) if loss == "huber" else Logistic(width)
-    missing = [
-        m for m in ("value", "slope", "curvature", "support", "max_slope") if not hasattr(loss, m)
-    ]
+    check_members(loss)
+    _check_sane(loss)
+    return loss  # type: ignore[return-value]
+
+
+def check_members(loss: object) -> None:
+    """Whether an object has what a `Loss` has."""
+    members = ("value", "slope", "curvature", "support", "max_slope")
+    missing = [name for name in members if not hasattr(loss, name)]
     if missing or isinstance(loss, type):
         raise ValueError(
             f"loss must be one of {_LOSSES} or an object with value, slope, curvature, support and "
             f"max_slope; {loss!r} lacks {', '.join(missing) or 'an instance (it is a class)'}."
         )
-    return loss  # type: ignore[return-value]
+
+
+def _check_sane(loss: Any) -> None:
+    """A glance at a user's loss; `check_loss` looks closer."""
+    slopes = np.asarray(loss.slope(np.array([-10.0, -1.0, -0.1, 0.0, 0.1, 1.0, 10.0])))
+    if not (np.isfinite(slopes).all() and (slopes <= 0.0).all() and (np.diff(slopes) >= 0.0).all()):
+        raise ValueError(
+            "loss must be convex and non-increasing (slopes finite, never positive, ascending); "
+            "check_loss(loss) says more."
+        )
+    if not loss.max_slope > 0.0:
+        raise ValueError(f"loss.max_slope must be positive, got {loss.max_slope!r}.")
 
 
 def check_bounded(loss: Loss, C: float) -> None:

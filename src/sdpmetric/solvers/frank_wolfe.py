@@ -26,6 +26,8 @@ from .monitor import Callback, Monitor
 
 __all__ = ["frank_wolfe"]
 
+_EIGENVECTOR = 1e-6  # relative accuracy of a step's eigenvector
+
 
 def frank_wolfe(
     objective: Objective,
@@ -119,11 +121,12 @@ class _Search:
             status = monitor.stop(point, len(self.terms.columns))
             if status is not None:
                 return status
-            # In the first step rho is the best one, so this is the gap of F itself: computed to
-            # rounding, because a loose eigenvalue is no bound.
-            leading = monitor.oracle.arpack(point, tol=0.0 if step == 0 else 1e-4)
-            if step == 0 and monitor.certify(best, leading) <= monitor.tol and self.proven():
-                return Status.CONVERGED
+            leading = monitor.oracle.arpack(point, tol=_EIGENVECTOR)
+            # In the first step rho is the best one, so this estimates the gap of F itself.
+            if step == 0:
+                monitor.look(best, leading)
+                if monitor.gap <= monitor.tol and self.proven():
+                    return Status.CONVERGED
             if epsilon is not None and leading.values[0] < epsilon:
                 break  # Algorithm 2's test
             v = leading.vectors[:, :1]

@@ -69,7 +69,7 @@ def by_continuation(
         upper = min(upper, objective.share * leading.bound + dual.prior_pull)
         primal = hinge.at(start, rho=stage.rho, exact=True)
         upper = max(upper, primal.value)  # they can differ by rounding
-        gap = relative(upper - primal.value, dual.far)
+        gap = relative(upper - primal.value, dual.far, primal.value)
         rows.append((primal.value, gap, time.perf_counter() - began))
         width *= _SHRINK
         if gap <= tol or not stage.converged or used >= max_iter or width < _SMALLEST_WIDTH:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
 from .._typing import Floats
 
 __all__ = ["History"]
+
+Pairs: TypeAlias = deque[tuple[Floats, Floats, float]]
 
 
 class History:
@@ -19,7 +22,7 @@ class History:
     """
 
     def __init__(self, corrections: int, precondition: Callable[[Floats], Floats]) -> None:
-        self.pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=corrections)
+        self.pairs: Pairs = deque(maxlen=corrections)
         self.precondition = precondition
 
     def direction(self, gradient: Floats) -> Floats:
@@ -33,7 +36,8 @@ class History:
         q = self.precondition(q)
         if self.pairs:
             _, y, sy = self.pairs[-1]
-            q *= sy / float(np.vdot(y, self.precondition(y)))
+            yhy = float(np.vdot(y, self.precondition(y)))
+            q *= sy / yhy if yhy > 0.0 else 1.0
         for (s, y, sy), a in zip(self.pairs, reversed(weights), strict=True):
             q += (a - float(np.vdot(y, q)) / sy) * s
         return q
@@ -45,15 +49,15 @@ class History:
             return
         self.pairs.append((s, y, sy))
 
-    def transform(self, change: Callable[[Floats], Floats]) -> None:
-        """Carry the pairs along when the columns of the variable are rotated, cut or added to."""
-        carried = []
+    def carried(self, change: Callable[[Floats], Floats]) -> Pairs:
+        """The pairs as they are after the columns of the variable are rotated, cut or added to."""
+        carried: Pairs = deque(maxlen=self.pairs.maxlen)
         for s, y, _ in self.pairs:
             s, y = change(s), change(y)
             sy = float(np.vdot(s, y))
             if sy > 1e-14 * float(np.linalg.norm(s)) * float(np.linalg.norm(y)):
                 carried.append((s, y, sy))
-        self.pairs = deque(carried, maxlen=self.pairs.maxlen)
+        return carried
 
     def clear(self) -> None:
         self.pairs.clear()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import eigh
 
 from .._typing import Floats
@@ -17,7 +18,7 @@ from ..factors import unit
 from ..objective import Factored, Objective
 from ..result import Result, Status
 from ..spectraplex import DENSE_LIMIT, Oracle
-from .lbfgs import History
+from .lbfgs import History, Pairs
 from .line_search import best_step
 from .monitor import Callback, Monitor, relative
 from .preconditioner import Sketch, scatter_sketch
@@ -110,13 +111,14 @@ class _Climb:
     history: History
     evaluations: int = 0
 
-    def move_to(self, point: Factored) -> None:
+    def move_to(self, point: Factored, pairs: Pairs | None = None) -> None:
         GP = point.gradient()
         norm = float(np.vdot(point.P, point.P))
         gradient = self.oracle.confine(GP - point.pull * point.P)
         gradient *= 2.0 * self.objective.share / norm
         # Together, so that an interrupt cannot leave half of them behind.
         self.point, self.GP, self.gradient = point, GP, gradient
+        self.history.pairs = self.history.pairs if pairs is None else pairs
         self.evaluations += 1
 
     def step(self) -> bool:
@@ -155,24 +157,31 @@ class _Climb:
         B = W[:, kept] / np.sqrt(weights[kept])
         A = B.T @ (p.P.T @ self.GP / norm) @ B
         top = float(eigh(0.5 * (A + A.T), eigvals_only=True)[-1])
-        return relative(self.objective.share * (top - p.pull), p.far), weights, W
+        gap = relative(self.objective.share * (top - p.pull), p.far, p.value)
+        return gap, weights, W
 
     def confine(self) -> None:
         """Start again inside the span of the differences: outside it, P may have gone astray."""
         self.history.clear()
         self.move_to(self.objective.at(unit(self.oracle.confine(self.sketch.start))))
 
+    def busy(self, weights: Floats, W: Floats, least: float) -> npt.NDArray[np.bool_]:
+        """Which of the columns P W carry some of the trace, or of the distances."""
+        S = np.einsum("ij,ij->j", W, self.sketch.spread(self.point.P) @ W)
+        busy: npt.NDArray[np.bool_] = (weights > least * weights[-1]) | (least * S.max() < S)
+        return busy
+
     def tidy(self, tol: float) -> None:
         """Drop directions without weight and, where X is float32, evaluate in float64."""
         _, weights, W = self.inner_gap()
-        kept = weights > min(_IDLE, 1e-3 * tol) * weights[-1]
+        kept = self.busy(weights, W, min(_IDLE, 1e-3 * tol))
         if not kept.all() or self.objective.rounded:
             self.rotate(W[:, kept], exact=True)
 
     def rotate(self, W: Floats, *, exact: bool = False) -> None:
         """Change to the columns P W: M stays the same but for the columns left out."""
-        self.history.transform(lambda A: A @ W)
-        self.move_to(self.objective.at(self.point.P @ W, rho=self.point.rho, exact=exact))
+        pairs = self.history.carried(lambda A: A @ W)
+        self.move_to(self.objective.at(self.point.P @ W, rho=self.point.rho, exact=exact), pairs)
 
     def grow(self, V: Floats) -> bool:
         """Add the columns V with the weight that serves F best; False if none does."""
@@ -184,8 +193,7 @@ class _Climb:
         if grown.value <= self.point.value:
             return False
         empty = np.zeros(V.shape)
-        self.history.transform(lambda A: np.hstack([A, empty]))
-        self.move_to(grown)
+        self.move_to(grown, self.history.carried(lambda A: np.hstack([A, empty])))
         return True
 
 
@@ -202,7 +210,7 @@ def _ascend(climb: _Climb, monitor: Monitor, target: float) -> Status | None:
             gap, weights, W = climb.inner_gap()
             if gap <= target:
                 return None
-            kept = weights > _IDLE * weights[-1]
+            kept = climb.busy(weights, W, _IDLE)
             if climb.evaluations >= next_cut and kept.sum() <= 0.8 * len(kept):
                 next_cut = climb.evaluations + _CUT_EVERY
                 climb.rotate(W[:, kept])

@@ -22,11 +22,15 @@ Callback: TypeAlias = Callable[[Progress], object]
 HISTORY = np.dtype([("objective", float), ("gap", float), ("seconds", float)])
 
 
-def relative(gap: float, far: float) -> float:
-    """A gap in units of the weighted far distance, ``sum_r w_r d_M(far_r)``."""
-    if gap <= 0.0:
-        return 0.0
-    return gap / far if far > 0.0 else np.inf
+def relative(gap: float, far: float, value: float) -> float:
+    """A gap in units of the weighted far distance, ``sum_r w_r d_M(far_r)``.
+
+    Where that is zero (no comparison counts, or all far items coincide under M) a gap that is but
+    rounding of the objective is none.
+    """
+    if far > 0.0:
+        return max(gap, 0.0) / far
+    return 0.0 if gap <= 1e-10 * max(1.0, abs(value)) else np.inf
 
 
 @dataclass
@@ -52,12 +56,17 @@ class Monitor:
 
     def certify(self, point: Point, leading: Leading) -> float:
         """Record the bound ``F* <= F(M) + (1 - t)(lambda_max(G) - <G, M'>)``; return the gap."""
-        gap = self.share * max(0.0, leading.bound - point.pull) + point.slack
+        gap = self.look(point, leading)
         self.upper_bound = min(self.upper_bound, point.value + gap)
-        self.gap = relative(gap, point.far)
         self.certified = point
-        self.rows.append((point.value, self.gap, self.seconds))
         return self.gap
+
+    def look(self, point: Point, leading: Leading) -> float:
+        """Record the gap in the history but trust no bound to it; return it in absolute units."""
+        gap = self.share * max(0.0, leading.bound - point.pull) + point.slack
+        self.gap = relative(gap, point.far, point.value)
+        self.rows.append((point.value, self.gap, self.seconds))
+        return gap
 
     def stop(self, point: Point, rank: int) -> Status | None:
         """Whether a limit is reached or the callback wants to end."""

@@ -43,12 +43,16 @@ class Sketch:
     floor: float
     start: Floats
 
+    def spread(self, P: Floats) -> Floats:
+        """``P' S P / ||P||^2``."""
+        Q = self.axes.T @ P
+        K = self.floor * (P.T @ P) + Q.T @ ((self.variances - self.floor)[:, None] * Q)
+        return K / float(np.vdot(P, P))
+
     def inverse_hessian(self, point: Factored, share: float) -> Callable[[Floats], Floats]:
         """The inverse of the model at a point, up to a factor; ``share`` as in the objective."""
         P, A = point.P, self.axes
-        Q = A.T @ P
-        K = self.floor * (P.T @ P) + Q.T @ ((self.variances - self.floor)[:, None] * Q)
-        spread, W = eigh(K / np.vdot(P, P))
+        spread, W = eigh(self.spread(P))
         steep = share * point.curvature * np.maximum(spread, 0.0)
         far = point.far or 1.0
         base = 1.0 / (_DAMPING * (far + self.floor) + self.floor * steep)
