@@ -73,7 +73,7 @@ def test_documented_defaults_are_live(blobs: Blobs) -> None:
         n_impostors=3,
         prior_weight=0.0,
         solver="low-rank",
-        solver_options={"rank": 64, "corrections": 30, "dense_limit": 1024},
+        solver_options={"rank": 64, "corrections": 15, "dense_limit": 1024},
         tol=1e-4,
         max_iter=3000,
     ).fit(X, y)

@@ -195,12 +195,13 @@ def test_lbfgs_on_a_quadratic_is_newton() -> None:
     for i in range(4):
         s = basis[:, i : i + 1]
         history.learn(s, H @ s)
-    history.learn(basis[:, :1], -basis[:, :1])  # negative curvature is refused
     g = rng.normal(size=(4, 1))
     expected = np.linalg.solve(H, g)
     np.testing.assert_allclose(history.direction(g), expected, atol=1e-10)
     assert len(history.carried(lambda V: V[:, :0])) == 0
-    assert len(history.carried(lambda V: -V)) == len(history.pairs)
+    assert len(history.carried(lambda V: -V)) == len(history.pairs) == 4
+    history.learn(basis[:, :1], -basis[:, :1])  # negative curvature: all is forgotten
+    assert len(history.pairs) == 0
 
 
 def test_every_small_problem_reaches_a_tight_tolerance() -> None:

@@ -43,9 +43,13 @@ class History:
         return q
 
     def learn(self, s: Floats, y: Floats) -> None:
-        """Take in a step, unless the curvature along it is not positive."""
+        """Take in a step; forget everything where the curvature along it is not positive.
+
+        There the steps of the past are far too short, and the next one is chosen afresh.
+        """
         sy = float(np.vdot(s, y))
         if sy <= 1e-14 * float(np.linalg.norm(s)) * float(np.linalg.norm(y)):
+            self.clear()
             return
         self.pairs.append((s, y, sy))
 

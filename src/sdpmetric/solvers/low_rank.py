@@ -44,7 +44,7 @@ def low_rank(
     time_limit: float | None = None,
     callback: Callback | None = None,
     rank: int = 64,
-    corrections: int = 30,
+    corrections: int = 15,
     dense_limit: int = DENSE_LIMIT,
     history_bytes: int = _HISTORY_BYTES,
     seed: int = 0,
