@@ -63,7 +63,9 @@ class Monitor:
 
     def look(self, point: Point, leading: Leading) -> float:
         """Record the gap in the history but trust no bound to it; return it in absolute units."""
-        gap = self.share * max(0.0, leading.bound - point.pull) + point.slack
+        # F and <G, M> are themselves rounded, which counts where the far distances are minute.
+        rounding = 4.0 * np.finfo(float).eps * (abs(point.value) + abs(point.pull))
+        gap = self.share * max(0.0, leading.bound - point.pull) + point.slack + rounding
         self.gap = relative(gap, point.far, point.value)
         self.rows.append((point.value, self.gap, self.seconds))
         return gap
