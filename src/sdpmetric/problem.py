@@ -25,6 +25,7 @@ from .spectraplex import DENSE_LIMIT
 __all__ = ["Problem", "build"]
 
 _LARGE_OFFSET = 10.0  # a column this many ranges away from zero loses a digit: items are centred
+_LIGHT = 1 << 22  # entries of float32 items below which float64 costs nothing and reaches further
 _ALIKE = 1e6  # columns whose ranges differ by less are of similar units
 
 
@@ -74,7 +75,10 @@ def build(
     items = comparisons.items()
     comparisons = comparisons.relabel(items)
     D = X.shape[1]
-    X, factor = tame(X if len(items) == X.shape[0] else X[items])
+    X = X if len(items) == X.shape[0] else X[items]
+    if X.dtype == np.float32 and X.shape[0] * X.shape[1] <= _LIGHT:
+        X = X.astype(np.float64)
+    X, factor = tame(X)
     euclidean = squared_differences(X, *comparisons.edges.T)
     share = comparisons.weights / comparisons.weights.max()
     share /= share.sum()
