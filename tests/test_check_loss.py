@@ -108,3 +108,16 @@ def test_user_loss_fits_end_to_end(prior: str | None) -> None:
     _, expected = best_margin(z - 0.5, np.full(len(z), 6.0 / len(z)), "huber", 0.5)
     assert result.converged
     assert result.objective == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("h", [1e-9, 1e-6, 1e-3, 1.0, 1e3, 1e9])
+@pytest.mark.parametrize("kind", [Huber, Logistic])
+def test_shipped_losses_of_any_width_are_accepted(
+    kind: type[Huber] | type[Logistic], h: float
+) -> None:
+    check_loss(kind(h))
+
+
+def test_the_name_of_a_loss_is_not_a_loss() -> None:
+    with pytest.raises(ValueError, match="got the name 'huber'"):
+        check_loss("huber")  # type: ignore[arg-type]
