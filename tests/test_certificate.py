@@ -28,8 +28,8 @@ class Whole:
     def n_edges(self) -> int:
         return self.n_features
 
-    def scatter_root(self) -> Floats:
-        return np.eye(self.n_features)
+    def scatter_roots(self) -> list[Floats]:
+        return [np.eye(self.n_features)]
 
 
 @dataclass(frozen=True)

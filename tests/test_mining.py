@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 from problems import Floats, Ints, labelled
-from sdpmetric import SDPMetric, knn_triplets, mining
+from sdpmetric import SDPMetric, knn_triplets, nearest
 
 
 def brute_force(X: Floats, y: Any, n_neighbors: int, n_impostors: int) -> list[list[int]]:
@@ -34,9 +34,9 @@ def integers(seed: int, n: int = 60, D: int = 3, high: int = 4) -> tuple[Floats,
 
 
 @pytest.mark.parametrize("form", ["float64", "float32", "csr", "csr32", "int", "list"])
-@pytest.mark.parametrize("block_bytes", [1, 1000, 1 << 26])
-def test_exact_with_ties(form: str, block_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mining, "_BLOCK_BYTES", block_bytes)
+@pytest.mark.parametrize("block", [1, 7, 4096])
+def test_exact_with_ties(form: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "_COLUMNS", block)
     forms: dict[str, Any] = {
         "float64": np.asarray,
         "float32": lambda X: X.astype(np.float32),

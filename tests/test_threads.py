@@ -1,36 +1,74 @@
-"""How many BLAS threads a fit may use."""
+"""Threads: parts that cover everything, BLAS kept to one, nothing left changed."""
 
 from __future__ import annotations
 
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from sdpmetric.threads import blas_threads
+from problems import random_triplets
+from sdpmetric import solve
+from sdpmetric.threads import over, over_blocks, working
 
 
 def blas() -> set[int]:
     """The threads of NumPy's BLAS; other libraries bring their own."""
-    home = str(Path(np.__file__).parent.parent / "numpy")
+    home = str(Path(np.__file__).resolve().parent)
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
-    return {pool["num_threads"] for pool in pools if pool["filepath"].startswith(home)}
+    ours = [pool for pool in pools if str(Path(pool["filepath"]).resolve()).startswith(home)]
+    return {pool["num_threads"] for pool in ours}
 
 
-@pytest.mark.parametrize(
-    ("n_jobs", "work", "expected"),
-    [
-        (1, 1e12, 1),
-        (2, 1.0, 2),
-        (None, 1.0, 1),  # small products are not worth a second thread
-        (None, 1e12, 2),  # large ones are left alone
-        (-1, 1.0, os.cpu_count() or 1),
-    ],
-)
-def test_threads(n_jobs: int | None, work: float, expected: int) -> None:
-    with threadpool_limits(2, "blas"):
-        with blas_threads(n_jobs, work):
-            assert blas() == {expected}
-        assert blas() == {2}
+@pytest.mark.parametrize(("n_jobs", "expected"), [(1, 1), (3, 3), (None, 1), (-1, None)])
+def test_blas_has_one_thread_while_we_work(n_jobs: int | None, expected: int | None) -> None:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with threadpool_limits(1 if n_jobs is None else 2, "blas"):
+        before = blas()
+        with working(n_jobs) as threads:
+            assert blas() == {1}
+            assert threads == (expected or cores)
+        assert blas() == before
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+@pytest.mark.parametrize("n", [0, 1, 7, 100])
+def test_parts_cover_everything_once_in_order(n_jobs: int, n: int) -> None:
+    with working(n_jobs):
+        parts = over(n, lambda part: list(range(part.start, part.stop)), least=3)
+    assert [i for part in parts for i in part] == list(range(n))
+    assert len(parts) == max(1, min(n_jobs, n // 3))
+
+
+def test_parts_run_at_once() -> None:
+    """Each part waits for the other: alone, neither would end."""
+    barrier = threading.Barrier(2, timeout=20)
+    with working(2):
+        over(2, lambda part: barrier.wait())
+
+
+@pytest.mark.parametrize("n", [0, 1, 2**15, 2**15 + 1, 300_000])
+def test_blocks_are_the_same_for_any_number_of_threads(n: int) -> None:
+    expected = over_blocks(n, lambda block: (block.start, block.stop))
+    assert [stop for _, stop in expected[:-1]] == [start for start, _ in expected[1:]]
+    assert sum(stop - start for start, stop in expected) == n
+    with working(2):
+        assert over_blocks(n, lambda block: (block.start, block.stop)) == expected
+
+
+def test_an_error_in_a_part_is_raised() -> None:
+    with working(2), pytest.raises(ZeroDivisionError):
+        over(10, lambda part: 1 // 0)
+
+
+def test_fits_in_several_threads_at_once() -> None:
+    rng = np.random.default_rng(0)
+    X, T = rng.normal(size=(40, 5)), random_triplets(rng, 40, 200, 3)
+    expected = solve(X, T).objective
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: solve(X, T, n_jobs=2).objective, range(8)))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -6,13 +6,18 @@ two edge numbers. Margins are a gather of edge distances; slopes go back by a sc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ._typing import Floats, Ints
+from .kernels import bucket_pairs, differences, number_pairs, scatter
+from .threads import over
 
 __all__ = ["Comparisons"]
+
+_PART = 1 << 16  # comparisons that are worth a thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,34 +46,58 @@ class Comparisons:
         """Triplets [anchor, near, far] or quadruplets [near, near, far, far] of row indices."""
         m, width = indices.shape
         near, far = ((0, 1), (0, 2)) if width == 3 else ((0, 1), (2, 3))
-        a = np.concatenate([indices[:, near[0]], indices[:, far[0]]])
-        b = np.concatenate([indices[:, near[1]], indices[:, far[1]]])
-        low, high = np.minimum(a, b), np.maximum(a, b)
-        # One int64 code per pair: safe for any number of items below 3e9.
-        n_items = int(high.max(initial=0)) + 1
-        codes, inverse = np.unique(low * np.int64(n_items) + high, return_inverse=True)
-        edges = np.stack(np.divmod(codes, n_items), axis=1)
+        n_items = int(indices.max(initial=-1)) + 1
+        kind = np.int32 if max(n_items, 2 * m) < np.iinfo(np.int32).max else np.int64
+        starts = np.zeros(n_items + 2, dtype=np.int64)
+        highs, positions = np.empty(2 * m, kind), np.empty(2 * m, kind)
+        n_edges = bucket_pairs(indices, near, far, starts, highs, positions)
+        edges, numbers = np.empty((n_edges, 2), kind), np.empty(2 * m, kind)
+        number_pairs(starts, highs, positions, edges, numbers)
         if weights is None:
-            weights = np.ones(m)
-        return cls(edges, inverse[:m], inverse[m:], weights)
+            weights = np.broadcast_to(1.0, m)
+        return cls(edges, numbers[:m], numbers[m:], weights)
 
     def __len__(self) -> int:
         return len(self.near)
 
     def margins(self, distances: Floats) -> Floats:
         """``z_r = d(far_r) - d(near_r)`` from the distances of the edges."""
-        return distances[self.far] - distances[self.near]
+        z = np.empty(len(self))
+        over(
+            len(self),
+            lambda part: differences(distances, self.near, self.far, part.start, part.stop, z),
+            _PART,
+        )
+        return z
 
     def edge_weights(self, w: Floats) -> Floats:
         """The transpose of `margins`: spread a number per comparison over the edges."""
-        n = len(self.edges)
-        far: Floats = np.bincount(self.far, w, n).astype(np.float64, copy=False)
-        return far - np.bincount(self.near, w, n)
+        totals = np.zeros(len(self.edges))
+        # Each thread reads all comparisons and adds to its own range of edges.
+        over(
+            len(totals),
+            lambda part: scatter(w, self.near, self.far, part.start, part.stop, totals),
+            _PART,
+        )
+        return totals
 
     def items(self) -> Ints:
         """The items that take part, ascending."""
-        return np.unique(self.edges)
+        present = np.zeros(int(self.edges.max(initial=-1)) + 1, dtype=bool)
+        present[self.edges] = True
+        return np.flatnonzero(present)
 
     def relabel(self, items: Ints) -> Comparisons:
         """The same comparisons with item ``items[i]`` renamed ``i``."""
-        return Comparisons(np.searchsorted(items, self.edges), self.near, self.far, self.weights)
+        names = np.zeros(int(items[-1]) + 1, dtype=self.edges.dtype)
+        names[items] = np.arange(len(items))
+        return replace(self, edges=names[self.edges])
+
+    def subset(self, kept: npt.NDArray[np.bool_]) -> Comparisons:
+        """Some of the comparisons, with the edges that they need."""
+        near, far = self.near[kept], self.far[kept]
+        needed = np.zeros(len(self.edges), dtype=bool)
+        needed[near] = True
+        needed[far] = True
+        names = np.cumsum(needed, dtype=near.dtype) - 1
+        return Comparisons(self.edges[needed], names[near], names[far], self.weights[kept])

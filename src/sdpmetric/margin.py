@@ -7,12 +7,15 @@ ends after finitely many steps where slopes are piecewise linear (squared hinge,
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ._typing import Floats
 from .losses import Loss
+from .threads import over_blocks
 
-__all__ = ["best_rho"]
+__all__ = ["best_rho", "weighted_sums"]
 
 _TOLERANCE = 1e-13  # on sum(w) - 1; an error of e in rho costs only e^2 in the objective
 _MAX_STEPS = 200  # bisection alone needs about 100
@@ -21,20 +24,17 @@ _MAX_STEPS = 200  # bisection alone needs about 100
 def best_rho(z: Floats, c: Floats, loss: Loss, guess: float = 0.0) -> float:
     """Return rho*, to rounding; ``guess`` is where Newton's method starts."""
 
-    def excess(rho: float) -> float:
-        return -float(c @ loss.slope(z - rho)) - 1.0
-
     low, high, at_zero = 0.0, np.inf, False
     rho, step = max(guess, 0.0), 1.0
     for _ in range(_MAX_STEPS):
-        e = excess(rho)
+        slopes, curvature = weighted_sums(z, c, rho, loss.slope, loss.curvature)
+        e = -slopes - 1.0
         if abs(e) <= _TOLERANCE or (rho == 0.0 and e > 0.0):
             return rho
         at_zero = at_zero or rho == 0.0
         low, high = (low, rho) if e > 0.0 else (rho, high)
         if high < np.inf and high - low <= 4e-16 * high:
             break
-        curvature = float(c @ loss.curvature(z - rho))
         newton = rho - e / curvature if curvature > 0.0 else np.nan
         if low < newton < min(high, low + 100.0 * step):
             rho = newton
@@ -46,3 +46,15 @@ def best_rho(z: Floats, c: Floats, loss: Loss, guess: float = 0.0) -> float:
             rho = 0.5 * (low + high)
     # The right end: there sum(w) >= 1, which is what the dual bound needs.
     return float(high) if np.isfinite(high) else rho
+
+
+def weighted_sums(
+    z: Floats, c: Floats, rho: float, *functions: Callable[[Floats], Floats]
+) -> list[float]:
+    """``sum_r c_r function(z_r - rho)`` for each function, without arrays of the length of z."""
+
+    def sums(block: slice) -> list[float]:
+        t = z[block] - rho
+        return [float(c[block] @ function(t)) for function in functions]
+
+    return [float(total) for total in np.sum(over_blocks(len(z), sums), axis=0)]

@@ -11,6 +11,7 @@ but the objective knows t.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -19,13 +20,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import qr
 
-from ._typing import Floats, Ints, Items
+from ._typing import Dense, Floats, Ints, Items
 from .comparisons import Comparisons
+from .kernels import add_laplacian
 from .losses import Loss
-from .margin import best_rho
-from .products import backward, blocks, edge_distances, forward
+from .margin import best_rho, weighted_sums
+from .products import backward, blocks, column_blocks, edge_distances, forward
+from .threads import over, over_blocks
 
-__all__ = ["Factored", "Line", "Objective", "Point"]
+__all__ = ["Factored", "Line", "Objective", "Point", "Station"]
+
+_EDGE_NUMBERS = 1 << 19  # numbers to move along edges that are worth a thread
 
 
 class Point(Protocol):
@@ -62,6 +67,22 @@ class Factored(Point, Protocol):
     def P(self) -> Floats: ...
     def gradient(self) -> Floats:
         """``G P``, reusing ``X P``: one pass over X."""
+
+
+@dataclass(frozen=True, eq=False)
+class Station:
+    """The numbers of a `Factored` point without its arrays: what a solver goes on from."""
+
+    P: Floats
+    value: float
+    rho: float
+    pull: float
+    far: float
+    curvature: float
+
+    @classmethod
+    def of(cls, point: Factored) -> Station:
+        return cls(point.P, point.value, point.rho, point.pull, point.far, point.curvature)
 
 
 class Line(Protocol):
@@ -116,10 +137,16 @@ class Objective:
 
     def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> FactoredMemoryPoint:
         """F at P; ``rho`` is a guess, ``exact`` computes in float64 even where X is float32."""
-        Y = forward(self.X, P, exact=exact)
-        learned = self._distances(Y, P)
+        learned = np.zeros(self.n_edges)
+        for columns in column_blocks(self.X.shape[0], P.shape[1]):
+            Y = forward(self.X, P[:, columns], exact=exact)
+            edge_distances(Y, self.comparisons.edges, learned)
+        learned *= self.scale / float(np.vdot(P, P))
         z, rho, value = self.best(learned, rho)
-        return FactoredMemoryPoint(self, learned, z, rho, value, P, Y)
+        # For tall data X @ P is as large as X: it is then computed again for the gradient.
+        return FactoredMemoryPoint(
+            self, learned, z, rho, value, P, Y if Y.shape[1] == P.shape[1] else None
+        )
 
     def at_distances(self, learned: Floats, rho: float = 0.0) -> MemoryPoint:
         """F where the scaled edge distances under M' are known."""
@@ -128,23 +155,36 @@ class Objective:
 
     def scatter(self, V: Floats) -> Floats:
         """The mean of ``d d'`` over the edges, in the units of the distances, times V."""
-        edges = self.comparisons.edges
-        L = Laplacian(edges, np.full(len(edges), self.scale / len(edges)), self.X.shape[0])
-        return backward(self.X, L @ forward(self.X, V, exact=True), exact=True)
+        return self.signed_scatter(np.broadcast_to(1.0 / self.n_edges, self.n_edges), V)
+
+    def signed_scatter(
+        self, weights: Floats, V: Floats, *, exact: bool = True, Y: Dense | None = None
+    ) -> Floats:
+        """``sum_e weights_e d_e d_e'``, in the units of the distances, times V; Y is X @ V."""
+        out = np.empty(V.shape)
+        for columns in column_blocks(self.X.shape[0], V.shape[1]):
+            block = forward(self.X, V[:, columns], exact=exact) if Y is None else Y
+            S = laplacian_times(self.comparisons.edges, weights, block)
+            out[:, columns] = backward(self.X, S, exact=exact)
+        out *= self.scale
+        return out
 
     @property
     def n_edges(self) -> int:
         return len(self.comparisons.edges)
 
-    def scatter_root(self) -> Floats:
-        """R with ``R' R`` the sum of ``d d'`` over the edges, by QR of blocks of differences."""
+    def scatter_roots(self) -> Iterator[Floats]:
+        """R with ``R' R`` the sum of ``d d'`` over more and more edges, at last over all.
+
+        By QR of blocks of differences.
+        """
         edges = self.comparisons.edges
         R = np.zeros((0, self.n_features))
         for block in blocks(len(edges), self.n_features):
             d = self.X[edges[block, 0]].astype(np.float64) - self.X[edges[block, 1]]
             R = qr(np.vstack([R, d.toarray() if sp.issparse(d) else d]), mode="r")[0]
             R = R[: self.n_features]
-        return R
+            yield R
 
     def mix(self, learned: Floats) -> Floats:
         """Edge distances under ``M = (1 - t) M' + t M0`` from those under M'."""
@@ -158,14 +198,22 @@ class Objective:
         rho = self.pinned
         if rho is None:
             rho = best_rho(z, self.coefficients, self.loss, guess)
-        return z, rho, rho - float(self.coefficients @ self.loss.value(z - rho))
+        return z, rho, rho - weighted_sums(z, self.coefficients, rho, self.loss.value)[0]
 
     def slopes(self, z: Floats, rho: float) -> Floats:
         """``w_r = c_r |loss'(z_r - rho)|``."""
-        return -self.coefficients * self.loss.slope(z - rho)
+        w = np.empty(len(z))
 
-    def _distances(self, Y: Floats, V: Floats) -> Floats:
-        return edge_distances(Y, self.comparisons.edges) * (self.scale / float(np.vdot(V, V)))
+        def fill(block: slice) -> None:
+            np.multiply(-self.coefficients[block], self.loss.slope(z[block] - rho), out=w[block])
+
+        over_blocks(len(z), fill)
+        return w
+
+    def _distances(self, V: Floats) -> Floats:
+        learned = edge_distances(forward(self.X, V), self.comparisons.edges)
+        learned *= self.scale / float(np.vdot(V, V))
+        return learned
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,8 +246,9 @@ class MemoryPoint:
 
     @cached_property
     def far(self) -> float:
-        d = self.objective.mix(self.learned)
-        return float(self.slopes @ d[self.objective.comparisons.far])
+        d, far = self.objective.mix(self.learned), self.objective.comparisons.far
+        w = self.slopes
+        return sum(over_blocks(len(w), lambda block: float(w[block] @ d[far[block]])))
 
     @cached_property
     def slack(self) -> float:
@@ -208,31 +257,25 @@ class MemoryPoint:
     @cached_property
     def curvature(self) -> float:
         o = self.objective
-        return float(o.coefficients @ o.loss.curvature(self.z - self.rho))
-
-    @cached_property
-    def laplacian(self) -> Laplacian:
-        o = self.objective
-        return Laplacian(o.comparisons.edges, o.scale * self.edge_weights, o.X.shape[0])
+        return weighted_sums(self.z, o.coefficients, self.rho, o.loss.curvature)[0]
 
     def times(self, V: Floats, /) -> Floats:
-        X = self.objective.X
-        return backward(X, self.laplacian @ forward(X, V, exact=True), exact=True)
+        return self.objective.signed_scatter(self.edge_weights, V)
 
     def toward(self, V: Floats, /) -> MemoryLine:
         """One product with X, then none."""
-        return MemoryLine(self, self.objective._distances(forward(self.objective.X, V), V))
+        return MemoryLine(self, self.objective._distances(V))
 
 
 @dataclass(frozen=True, eq=False)
 class FactoredMemoryPoint(MemoryPoint):
-    """A point that keeps its factor and ``Y = X P``."""
+    """A point that keeps its factor and, unless that is too large, ``Y = X P``."""
 
     P: Floats
-    Y: Floats
+    Y: Dense | None
 
     def gradient(self) -> Floats:
-        return backward(self.objective.X, self.laplacian @ self.Y)
+        return self.objective.signed_scatter(self.edge_weights, self.P, exact=False, Y=self.Y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,22 +302,12 @@ class MemoryLine:
         return (1.0 - alpha) * self.start.learned + alpha * self.learned
 
 
-class Laplacian:
-    """``sum_e weights_e (e_a - e_b)(e_a - e_b)'``, as an operator on the items.
-
-    Edges are sorted by their lower item, so the part above the diagonal is CSR as it stands.
-    """
-
-    def __init__(self, edges: Ints, weights: Floats, n_items: int) -> None:
-        active = np.flatnonzero(weights)
-        w = weights[active]
-        a, b = edges[active, 0], edges[active, 1]
-        starts = np.concatenate([[0], np.cumsum(np.bincount(a, minlength=n_items))])
-        self.degree = np.bincount(a, w, n_items) + np.bincount(b, w, n_items)
-        self.upper = sp.csr_array((w, b, starts), shape=(n_items, n_items))
-
-    def __matmul__(self, Y: Floats) -> Floats:
-        out: Floats = self.degree[:, None] * Y
-        out -= self.upper @ Y
-        out -= self.upper.T @ Y
-        return out
+def laplacian_times(edges: Ints, weights: Floats, Y: Dense) -> Dense:
+    """``sum_e weights_e (e_a - e_b)(e_a - e_b)'`` times Y: a row per item, in Y's precision."""
+    out = np.zeros_like(Y)
+    over(
+        Y.shape[1],
+        lambda part: add_laplacian(edges, weights, Y, part.start, part.stop, out),
+        max(4, _EDGE_NUMBERS // max(1, len(edges))),
+    )
+    return out

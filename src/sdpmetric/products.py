@@ -14,58 +14,102 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._typing import Floats, Ints, Items
+from ._typing import Dense, Floats, Ints, Items
+from .kernels import add_squared_distances
+from .threads import over
 
 __all__ = [
     "backward",
     "blocks",
+    "column_blocks",
     "edge_distances",
     "forward",
     "row_sums",
     "squared_differences",
+    "stored",
     "tame",
 ]
 
 _BLOCK_BYTES = 1 << 22
-_EDGE_BLOCK = 1 << 17  # numbers in a block of edge differences: two such blocks stay in the cache
+_COLUMN_BYTES = 1 << 26  # of a block of columns of X @ P: for tall data P is worked on in parts
+_PRODUCT = 1 << 21  # multiplications that are worth a thread
+_EDGE_NUMBERS = 1 << 19  # numbers to gather that are worth a thread
 
 
-def forward(X: Items, P: Floats, *, exact: bool = False) -> Floats:
-    """``X @ P`` as float64."""
-    if X.dtype == np.float64 or not exact:
-        return np.asarray(X @ P.astype(X.dtype, copy=False)).astype(np.float64, copy=False)
-    return np.concatenate([X[rows].astype(np.float64) @ P for rows in blocks(*X.shape)])
+def forward(X: Items, P: Floats, *, exact: bool = False) -> Dense:
+    """``X @ P``, in X's precision, or in float64 if ``exact``."""
+    kind = np.float64 if exact else X.dtype
+    P = np.ascontiguousarray(P, dtype=kind)
+    out = np.empty((X.shape[0], P.shape[1]), dtype=kind)
+
+    def multiply(part: slice) -> None:
+        for rows, block in _blocks_as(X, part, kind):
+            out[rows] = block @ P
+
+    over(X.shape[0], multiply, _PRODUCT // max(1, P.size))
+    return out
 
 
-def backward(X: Items, S: Floats, *, exact: bool = False) -> Floats:
+def backward(X: Items, S: Dense, *, exact: bool = False) -> Floats:
     """``X.T @ S`` as float64."""
-    if X.dtype == np.float64 or not exact:
-        return np.asarray(X.T @ S.astype(X.dtype, copy=False)).astype(np.float64, copy=False)
-    total = np.zeros((X.shape[1], S.shape[1]))
-    for rows in blocks(*X.shape):
-        total += X[rows].astype(np.float64).T @ S[rows]
+    kind = np.float64 if exact else X.dtype
+    S = S.astype(kind, copy=False)
+
+    def multiply(part: slice) -> Floats:
+        total = np.zeros((X.shape[1], S.shape[1]))
+        for rows, block in _blocks_as(X, part, kind):
+            total += block.T @ S[rows]
+        return total
+
+    parts = over(X.shape[0], multiply, _PRODUCT // max(1, X.shape[1] * S.shape[1]))
+    return sum(parts[1:], start=parts[0])
+
+
+def _blocks_as(X: Items, part: slice, kind: Any) -> Iterator[tuple[slice, Items]]:
+    """A part of the rows: as it stands if of this kind, else converted block by block."""
+    n_rows = part.stop - part.start
+    for block in [slice(0, n_rows)] if X.dtype == kind else blocks(n_rows, X.shape[1]):
+        rows = slice(part.start + block.start, part.start + block.stop)
+        yield rows, _view(X, rows).astype(kind, copy=False)
+
+
+def _view(X: Items, rows: slice) -> Items:
+    """Rows of X without a copy; SciPy's own slices are copies."""
+    if not sp.issparse(X):
+        return X[rows]
+    stored_ = slice(X.indptr[rows.start], X.indptr[rows.stop])
+    starts = X.indptr[rows.start : rows.stop + 1] - stored_.start
+    shape = (rows.stop - rows.start, X.shape[1])
+    return sp.csr_array((X.data[stored_], X.indices[stored_], starts), shape=shape)
+
+
+def column_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Columns of which ``n_rows`` rows are not too large to be held at once."""
+    width = max(8, _COLUMN_BYTES // (8 * n_rows))
+    for start in range(0, n_columns, width):
+        yield slice(start, min(start + width, n_columns))
+
+
+def edge_distances(Y: Dense, edges: Ints, out: Floats | None = None) -> Floats:
+    """Squared Euclidean distances of the rows of Y joined by edges, added to ``out`` if given."""
+    return squared_differences(Y, edges[:, 0], edges[:, 1], out)
+
+
+def squared_differences(X: Items, a: Ints, b: Ints, out: Floats | None = None) -> Floats:
+    """``||x_a - x_b||^2`` in float64, for dense or CSR rows, added to ``out`` if given."""
+    total = np.zeros(len(a)) if out is None else out
+    rows = stored(X)
+    over(
+        len(a),
+        lambda part: add_squared_distances(rows, a, b, part.start, part.stop, total),
+        _EDGE_NUMBERS // X.shape[1],
+    )
     return total
 
 
-def edge_distances(Y: Floats, edges: Ints) -> Floats:
-    """Squared Euclidean distance of the rows of Y joined by each edge, block by block."""
-    out = np.empty(len(edges))
-    step = max(1, _EDGE_BLOCK // max(1, Y.shape[1]))
-    for start in range(0, len(edges), step):
-        pair = edges[start : start + step]
-        d = np.take(Y, pair[:, 0], axis=0)
-        d -= np.take(Y, pair[:, 1], axis=0)
-        np.einsum("ij,ij->i", d, d, out=out[start : start + step])
-    return out
-
-
-def squared_differences(X: Items, a: Ints, b: Ints) -> Floats:
-    """``||x_a - x_b||^2`` in float64 and in a fixed order of summation, for dense or CSR rows."""
-    out = np.empty(len(a))
-    for block in blocks(len(a), X.shape[1]):
-        d = X[a[block]].astype(np.float64) - X[b[block]].astype(np.float64)
-        out[block] = row_sums(d.multiply(d)) if sp.issparse(d) else np.einsum("ij,ij->i", d, d)
-    return out
+def stored(X: Items) -> Any:
+    """X as compiled loops want it: an array, or the three arrays of a CSR matrix."""
+    return (X.data, X.indices, X.indptr) if sp.issparse(X) else np.asarray(X)
 
 
 def row_sums(rows: Any) -> Floats:

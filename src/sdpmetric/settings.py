@@ -16,7 +16,7 @@ from .problem import build
 from .result import Result, Status
 from .solvers import SOLVERS, by_continuation
 from .solvers.monitor import Callback
-from .threads import blas_threads
+from .threads import working
 from .validation import (
     as_loss,
     as_options,
@@ -99,8 +99,7 @@ class Settings:
             "callback": callback,
             "seed": _seed(self.random_state),
         }
-        n, D = problem.objective.X.shape
-        with blas_threads(self.n_jobs, float(n) * D * options.get("rank", 64)):
+        with working(self.n_jobs):
             if loss is None:
                 result = by_continuation(solver, problem.objective, **options)
             else:

@@ -10,6 +10,7 @@ the zeros from outside would hide it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -41,7 +42,7 @@ class Scattered(Protocol):
     def scatter(self, V: Floats, /) -> Floats: ...
     @property
     def n_edges(self) -> int: ...
-    def scatter_root(self) -> Floats: ...
+    def scatter_roots(self) -> Iterable[Floats]: ...
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,12 @@ class Oracle:
     @cached_property
     def _basis(self) -> Floats | None:
         """An orthonormal basis of the span, or None where it is the whole space."""
-        return span_basis(self.objective.scatter_root(), self.objective.n_edges)
+        basis = None
+        for R in self.objective.scatter_roots():
+            basis = span_basis(R, self.objective.n_edges)
+            if basis is None:  # some of the differences span everything: all of them do
+                break
+        return basis
 
     def _apply(self, G: Operator, V: Floats) -> Floats:
         self.products += V.shape[1]

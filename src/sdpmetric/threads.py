@@ -1,25 +1,77 @@
-"""How many BLAS threads a fit may use."""
+"""The threads of a fit: parts of the rows, edges or columns, one part each.
+
+BLAS is kept to one thread meanwhile. Its own threads wait for one another by spinning, so on
+skinny products, or where another process wants a core, two of them can be several times slower
+than one; parts that are independent lose nothing but the core that is not there.
+"""
 
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from typing import TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
-__all__ = ["blas_threads"]
+__all__ = ["over", "over_blocks", "working"]
 
-# Below this many multiplications in a product with X, handing work to a second thread costs more
-# than it saves, and much more where another process wants the core.
-_WORTHWHILE = 1e8
+T = TypeVar("T")
+
+_BLOCK = 1 << 15
+
+_pool: ContextVar[tuple[ThreadPoolExecutor, int] | None] = ContextVar("_pool", default=None)
 
 
-def blas_threads(n_jobs: int | None, work: float) -> AbstractContextManager[object]:
-    """Limit BLAS to ``n_jobs`` threads (-1: all cores); None decides by the size of a product."""
+@contextmanager
+def working(n_jobs: int | None = None) -> Iterator[int]:
+    """Use ``n_jobs`` threads (-1: all cores; None: as many as BLAS may) in calls of `over`."""
+    if _pool.get() is not None:  # a fit inside a fit shares its threads
+        yield _pool.get()[1]  # type: ignore[index]
+        return
+    blas = _blas()
     if n_jobs is None:
-        if work >= _WORTHWHILE:
-            return nullcontext()
-        n_jobs = 1
-    limit = n_jobs if n_jobs > 0 else os.cpu_count() or 1
-    limited: AbstractContextManager[object] = threadpool_limits(limit, "blas")
-    return limited
+        allowed = [library.num_threads for library in blas.lib_controllers]
+        n_jobs = min([_cores(), *allowed])
+    elif n_jobs < 0:
+        n_jobs = _cores()
+    with blas.limit(limits=1), ThreadPoolExecutor(n_jobs) as pool:
+        token = _pool.set((pool, n_jobs))
+        try:
+            yield n_jobs
+        finally:
+            _pool.reset(token)
+
+
+def over(n: int, work: Callable[[slice], T], least: int = 1) -> list[T]:
+    """``work`` on contiguous parts of range(n), at least ``least`` each, in parallel if allowed."""
+    pool, threads = _pool.get() or (None, 1)
+    count = min(threads, n // max(least, 1))
+    if pool is None or count < 2:
+        return [work(slice(0, n))]
+    bounds = [n * part // count for part in range(count + 1)]
+    return list(pool.map(work, map(slice, bounds[:-1], bounds[1:])))
+
+
+def over_blocks(n: int, work: Callable[[slice], T]) -> list[T]:
+    """``work`` on blocks of range(n) that fit into the cache, in order; the same ones always."""
+
+    def part(numbers: slice) -> list[T]:
+        starts = range(numbers.start * _BLOCK, numbers.stop * _BLOCK, _BLOCK)
+        return [work(slice(start, min(start + _BLOCK, n))) for start in starts]
+
+    return [result for results in over(-(-n // _BLOCK), part, 4) for result in results]
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

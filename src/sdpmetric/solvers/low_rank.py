@@ -15,7 +15,7 @@ from scipy.linalg import eigh
 
 from .._typing import Floats
 from ..factors import unit
-from ..objective import Factored, Objective
+from ..objective import Factored, Objective, Station
 from ..result import Result, Status
 from ..spectraplex import DENSE_LIMIT, Oracle
 from .lbfgs import History, Pairs
@@ -71,23 +71,23 @@ def low_rank(
         while status is None:
             status = _ascend(climb, monitor, target)
             if status is None:
-                climb.tidy(tol)
                 status = _certify_or_grow(climb, monitor, target)
                 target = _SETTLED * tol
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    if monitor.certified is not climb.point:
-        climb.tidy(tol)
-        monitor.certify(climb.point, oracle.leading(climb.point))
-    return monitor.result(climb.point, climb.point.P, status)
+    whole = climb.whole
+    if whole is None or monitor.certified is not whole:
+        whole = climb.tidy(tol)
+        monitor.certify(whole, oracle.leading(whole))
+    return monitor.result(whole, whole.P, status)
 
 
 def _certify_or_grow(climb: _Climb, monitor: Monitor, target: float) -> Status | None:
     """Prove the optimum, or add the directions that the proof lacks."""
-    point = climb.point
-    whole = monitor.oracle.confined is None
+    point = climb.tidy(monitor.tol)
+    free = monitor.oracle.confined is None
     leading = monitor.oracle.leading(point, _GROW_BY, tol=0.1 * monitor.tol)
-    if whole and monitor.oracle.confined is not None:
+    if free and monitor.oracle.confined is not None:
         climb.confine()
         return None
     gap = monitor.certify(point, leading)
@@ -96,20 +96,25 @@ def _certify_or_grow(climb: _Climb, monitor: Monitor, target: float) -> Status |
     if gap <= 2.0 * target and target > _SETTLED * monitor.tol:
         return None  # an early look: nothing is missing, P is just not there yet
     missing = leading.values > point.pull + 0.3 * (leading.values[0] - point.pull)
-    if missing.any() and climb.grow(leading.vectors[:, missing]):
+    if missing.any() and climb.grow(point, leading.vectors[:, missing]):
         return None
     return Status.STALLED
 
 
 @dataclass
 class _Climb:
-    """The state of the ascent; ``gradient`` is that of F with respect to P."""
+    """The state of the ascent; ``gradient`` is that of F with respect to P.
+
+    ``whole`` is the point itself while it is the last one evaluated: its arrays are let go before
+    the next ones are made.
+    """
 
     objective: Objective
     oracle: Oracle
     sketch: Sketch
     history: History
     evaluations: int = 0
+    whole: Factored | None = None
 
     def move_to(self, point: Factored, pairs: Pairs | None = None) -> None:
         GP = point.gradient()
@@ -117,7 +122,8 @@ class _Climb:
         gradient = self.oracle.confine(GP - point.pull * point.P)
         gradient *= 2.0 * self.objective.share / norm
         # Together, so that an interrupt cannot leave half of them behind.
-        self.point, self.GP, self.gradient = point, GP, gradient
+        station = Station.of(point)
+        self.point, self.whole, self.GP, self.gradient = station, point, GP, gradient
         self.history.pairs = self.history.pairs if pairs is None else pairs
         self.evaluations += 1
 
@@ -131,7 +137,7 @@ class _Climb:
         slope = float(np.vdot(g, direction))
         # Close to the optimum F changes by less than its rounding error while the gap still falls.
         noise = 8.0 * self.objective.eps * max(abs(p.value), p.rho, p.far)
-        alpha = 1.0
+        alpha, self.whole = 1.0, None
         while slope > 0.0 and alpha > 1e-8:
             trial = self.objective.at(p.P + alpha * direction, rho=p.rho)
             if trial.value >= p.value + _ARMIJO * alpha * slope - noise:
@@ -171,21 +177,25 @@ class _Climb:
         busy: npt.NDArray[np.bool_] = (weights > least * weights[-1]) | (least * S.max() < S)
         return busy
 
-    def tidy(self, tol: float) -> None:
-        """Drop directions without weight and, where X is float32, evaluate in float64."""
+    def tidy(self, tol: float) -> Factored:
+        """Drop directions without weight; return the point, evaluated whole and in float64."""
         _, weights, W = self.inner_gap()
         kept = self.busy(weights, W, min(_IDLE, 1e-3 * tol))
-        if not kept.all() or self.objective.rounded:
-            self.rotate(W[:, kept], exact=True)
+        if not kept.all() or self.whole is None or self.objective.rounded:
+            return self.rotate(W[:, kept], exact=True)
+        return self.whole
 
-    def rotate(self, W: Floats, *, exact: bool = False) -> None:
+    def rotate(self, W: Floats, *, exact: bool = False) -> Factored:
         """Change to the columns P W: M stays the same but for the columns left out."""
         pairs = self.history.carried(lambda A: A @ W)
-        self.move_to(self.objective.at(self.point.P @ W, rho=self.point.rho, exact=exact), pairs)
+        self.whole = None
+        point = self.objective.at(self.point.P @ W, rho=self.point.rho, exact=exact)
+        self.move_to(point, pairs)
+        return point
 
-    def grow(self, V: Floats) -> bool:
+    def grow(self, point: Factored, V: Floats) -> bool:
         """Add the columns V with the weight that serves F best; False if none does."""
-        line = self.point.toward(V)
+        line = point.toward(V)
         alpha = best_step(line)
         weights = np.sqrt([1.0 - alpha, alpha])
         P = np.hstack([weights[0] * unit(self.point.P), weights[1] * unit(V)])
@@ -202,7 +212,7 @@ def _ascend(climb: _Climb, monitor: Monitor, target: float) -> Status | None:
     next_check, next_cut = climb.evaluations, climb.evaluations + _CUT_EVERY
     while True:
         monitor.n_iter = climb.evaluations
-        status = monitor.stop(climb.point, climb.point.P.shape[1])
+        status = monitor.stop(climb.point.value, climb.point.P.shape[1])
         if status is not None:
             return status
         if climb.evaluations >= next_check:

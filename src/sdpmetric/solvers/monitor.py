@@ -70,10 +70,10 @@ class Monitor:
         self.rows.append((point.value, self.gap, self.seconds))
         return gap
 
-    def stop(self, point: Point, rank: int) -> Status | None:
+    def stop(self, value: float, rank: int) -> Status | None:
         """Whether a limit is reached or the callback wants to end."""
         if self.callback is not None:
-            now = Progress(self.n_iter, point.value, self.gap, self.seconds, rank)
+            now = Progress(self.n_iter, value, self.gap, self.seconds, rank)
             if self.callback(now):
                 return Status.STOPPED
         if self.n_iter >= self.max_iter:

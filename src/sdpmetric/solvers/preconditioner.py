@@ -25,7 +25,7 @@ import numpy as np
 from scipy.linalg import eigh, qr
 
 from .._typing import Floats
-from ..objective import Factored, Objective
+from ..objective import Objective, Station
 from ..spectraplex import Oracle
 
 __all__ = ["Sketch", "scatter_sketch"]
@@ -49,7 +49,7 @@ class Sketch:
         K = self.floor * (P.T @ P) + Q.T @ ((self.variances - self.floor)[:, None] * Q)
         return K / float(np.vdot(P, P))
 
-    def inverse_hessian(self, point: Factored, share: float) -> Callable[[Floats], Floats]:
+    def inverse_hessian(self, point: Station, share: float) -> Callable[[Floats], Floats]:
         """The inverse of the model at a point, up to a factor; ``share`` as in the objective."""
         P, A = point.P, self.axes
         spread, W = eigh(self.spread(P))

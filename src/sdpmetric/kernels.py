@@ -1,0 +1,221 @@
+"""The compiled loops: everything that runs over edges, comparisons or pairs of rows.
+
+Each works on a part given by bounds and releases the interpreter, so that `threads.over` can run
+several at once; none of them knows what a metric is. Sums may be reordered by the compiler within
+one pair of rows, never across pairs, so results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+__all__ = [
+    "add_laplacian",
+    "add_squared_distances",
+    "bucket_pairs",
+    "differences",
+    "keep_nearest",
+    "number_pairs",
+    "scatter",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}  # infinities keep their meaning
+
+
+def compiled(function: F) -> F:
+    """Compile at the first call, and keep the machine code beside the source."""
+    jitted = numba.njit(cache=True, nogil=True, fastmath=FLAGS, error_model="numpy")(function)
+    return cast(F, jitted)
+
+
+def squared_distance(X: Any, i: Any, j: Any) -> float:
+    """``|X[i] - X[j]|^2`` in float64; X dense, or CSR as (data, indices, indptr), sorted."""
+    raise NotImplementedError
+
+
+@overload(squared_distance, jit_options={"nogil": True, "fastmath": FLAGS})
+def _squared_distance(X: Any, i: Any, j: Any) -> Any:
+    def dense(X: Any, i: Any, j: Any) -> float:
+        total = 0.0
+        for c in range(X.shape[1]):
+            d = np.float64(X[i, c]) - np.float64(X[j, c])
+            total += d * d
+        return total
+
+    def sparse(X: Any, i: Any, j: Any) -> float:
+        data, indices, indptr = X
+        total = 0.0
+        a, b = indptr[i], indptr[j]
+        while a < indptr[i + 1] or b < indptr[j + 1]:
+            d = 0.0
+            left = b == indptr[j + 1] or (a < indptr[i + 1] and indices[a] <= indices[b])
+            right = a == indptr[i + 1] or (b < indptr[j + 1] and indices[b] <= indices[a])
+            if left:
+                d += data[a]
+                a += 1
+            if right:
+                d -= data[b]
+                b += 1
+            total += d * d
+        return total
+
+    return sparse if isinstance(X, types.BaseTuple) else dense
+
+
+@compiled
+def add_squared_distances(X: Any, a: Any, b: Any, low: Any, high: Any, out: Any) -> None:
+    """``out[e] += |X[a[e]] - X[b[e]]|^2`` for low <= e < high."""
+    for e in range(low, high):
+        out[e] += squared_distance(X, a[e], b[e])
+
+
+@compiled
+def differences(d: Any, near: Any, far: Any, low: Any, high: Any, out: Any) -> None:
+    """``out[r] = d[far[r]] - d[near[r]]``."""
+    for r in range(low, high):
+        out[r] = d[far[r]] - d[near[r]]
+
+
+@compiled
+def scatter(w: Any, near: Any, far: Any, low: Any, high: Any, out: Any) -> None:
+    """``out[far[r]] += w[r]`` and ``out[near[r]] -= w[r]`` where they lie in low .. high - 1."""
+    for r in range(len(w)):
+        if w[r] != 0.0:
+            if low <= far[r] < high:
+                out[far[r]] += w[r]
+            if low <= near[r] < high:
+                out[near[r]] -= w[r]
+
+
+@compiled
+def add_laplacian(edges: Any, weights: Any, Y: Any, low: Any, high: Any, out: Any) -> None:
+    """``out += sum_e weights_e (e_a - e_b)(e_a - e_b)' Y`` in the columns low <= c < high."""
+    width = high - low
+    change = np.empty(width, Y.dtype)  # a place of its own, so that the loops are vectorised
+    for e in range(len(weights)):
+        if weights[e] != 0.0:
+            w = Y.dtype.type(weights[e])
+            i, j = edges[e, 0], edges[e, 1]
+            y_i, y_j = Y[i, low:high], Y[j, low:high]
+            out_i, out_j = out[i, low:high], out[j, low:high]
+            for c in range(width):
+                change[c] = w * (y_i[c] - y_j[c])
+            for c in range(width):
+                out_i[c] += change[c]
+            for c in range(width):
+                out_j[c] -= change[c]
+
+
+@compiled
+def bucket_pairs(indices: Any, near: Any, far: Any, starts: Any, highs: Any, positions: Any) -> int:
+    """Sort the near and far pairs of all comparisons by (lower, higher item); count distinct ones.
+
+    ``starts`` (n_items + 2 zeros) becomes the bounds of each lower item's bucket, ``highs`` and
+    ``positions`` the higher items and the places of origin (r or m + r), sorted.
+    """
+    m = len(indices)
+    for r in range(m):
+        for x, y in (near, far):
+            starts[min(indices[r, x], indices[r, y]) + 2] += 1
+    for i in range(2, len(starts)):
+        starts[i] += starts[i - 1]
+    for r in range(m):
+        place = r
+        for x, y in (near, far):
+            i, j = indices[r, x], indices[r, y]
+            at = starts[min(i, j) + 1]
+            highs[at], positions[at] = max(i, j), place
+            starts[min(i, j) + 1] += 1
+            place += m
+    distinct = 0
+    for item in range(len(starts) - 2):
+        s, e = starts[item], starts[item + 1]
+        if e - s > 32:
+            order = np.argsort(highs[s:e])
+            highs[s:e] = highs[s:e][order]
+            positions[s:e] = positions[s:e][order]
+        else:
+            for k in range(s + 1, e):
+                h, p = highs[k], positions[k]
+                at = k
+                while at > s and highs[at - 1] > h:
+                    highs[at], positions[at] = highs[at - 1], positions[at - 1]
+                    at -= 1
+                highs[at], positions[at] = h, p
+        for k in range(s, e):
+            if k == s or highs[k] != highs[k - 1]:
+                distinct += 1
+    return distinct
+
+
+@compiled
+def number_pairs(starts: Any, highs: Any, positions: Any, edges: Any, numbers: Any) -> None:
+    """List the distinct pairs of `bucket_pairs`, and number each place of origin by its pair."""
+    edge = -1
+    for item in range(len(starts) - 2):
+        s, e = starts[item], starts[item + 1]
+        for k in range(s, e):
+            if k == s or highs[k] != highs[k - 1]:
+                edge += 1
+                edges[edge, 0], edges[edge, 1] = item, highs[k]
+            numbers[positions[k]] = edge
+
+
+@compiled
+def keep_nearest(
+    X: Any,
+    unit: Any,
+    products: Any,
+    lower: Any,
+    own: Any,
+    labels: Any,
+    first_row: Any,
+    first_column: Any,
+    k: Any,
+    best: Any,
+    index: Any,
+) -> None:
+    """Take a tile of inner products into the nearest rows so far, exactly.
+
+    The squared distance of row r and column c of the tile, times ``unit``, is at least ``lower[c] +
+    own[r] - 2 products[r, c]``; only where that could matter is it computed from X itself.
+    ``best[g, r]`` and ``index[g, r]`` are the ``k[g]`` nearest rows of the same (g = 0) and of
+    other labels (g = 1), ascending; ties go to the lower row.
+    """
+    width = products.shape[1]
+    for r in range(products.shape[0]):
+        row = first_row + r
+        label = labels[row]
+        reach = unit * max(best[0, r, k[0] - 1], best[1, r, k[1] - 1]) - own[r]
+        for start in range(0, width, 32):
+            stop = min(start + 32, width)
+            least = lower[first_column + start] - 2 * products[r, start]
+            for c in range(start + 1, stop):
+                least = min(least, lower[first_column + c] - 2 * products[r, c])
+            if least > reach:
+                continue
+            for c in range(start, stop):
+                column = first_column + c
+                bound = np.float64(lower[column] - 2 * products[r, c])
+                if bound > reach or column == row:
+                    continue
+                g = 0 if labels[column] == label else 1
+                at = k[g] - 1
+                if bound > unit * best[g, r, at] - own[r]:
+                    continue
+                distance = squared_distance(X, row, column)
+                if distance >= best[g, r, at]:
+                    continue
+                while at > 0 and best[g, r, at - 1] > distance:
+                    best[g, r, at], index[g, r, at] = best[g, r, at - 1], index[g, r, at - 1]
+                    at -= 1
+                best[g, r, at], index[g, r, at] = distance, column
+                reach = unit * max(best[0, r, k[0] - 1], best[1, r, k[1] - 1]) - own[r]
