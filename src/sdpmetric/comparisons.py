@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from ._typing import Floats, Ints
 from .kernels import bucket_pairs, differences, number_pairs, scatter
@@ -92,6 +94,20 @@ class Comparisons:
         names = np.zeros(int(items[-1]) + 1, dtype=self.edges.dtype)
         names[items] = np.arange(len(items))
         return replace(self, edges=names[self.edges])
+
+    def joined(self, n_items: int) -> Comparisons:
+        """The same comparisons with idle edges that make all items hang together."""
+        a, b = self.edges.T
+        graph = sp.coo_array((np.ones(len(a), np.int8), (a, b)), shape=(n_items, n_items))
+        count, labels = connected_components(graph, directed=False)
+        if count == 1:
+            return self
+        heads = np.unique(labels, return_index=True)[1].astype(a.dtype)
+        edges = np.vstack([self.edges, np.sort(np.stack([heads[:-1], heads[1:]], 1), axis=1)])
+        order = np.lexsort((edges[:, 1], edges[:, 0]))
+        names = np.empty(len(order), dtype=self.near.dtype)
+        names[order] = np.arange(len(order))
+        return replace(self, edges=edges[order], near=names[self.near], far=names[self.far])
 
     def subset(self, kept: npt.NDArray[np.bool_]) -> Comparisons:
         """Some of the comparisons, with the edges that they need."""

@@ -10,12 +10,22 @@ from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_class_weight
 
 from ._typing import Floats, Ints, Items
+from .all_triplets import AllTriplets
 from .losses import Loss
 from .metric import MetricMixin
-from .mining import mine
+from .mining import crowd, listed, mine
 from .result import Result
 from .settings import Settings
-from .validation import as_labels, as_triplets, as_weights, check_integer, check_varied
+from .threads import working
+from .validation import (
+    as_labels,
+    as_triplets,
+    as_weights,
+    check_choice,
+    check_integer,
+    check_neighbors,
+    check_varied,
+)
 
 __all__ = ["SDPMetric", "TripletSDPMetric"]
 
@@ -25,11 +35,6 @@ class _Learner(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
 
     def _settings(self) -> Settings:
         return Settings(**{name: getattr(self, name) for name in Settings.__dataclass_fields__})
-
-    def _learn(self, settings: Settings, X: Items, triplets: Ints, weights: Floats | None) -> Self:
-        result = settings.fit(X, triplets, weights, self._start(X.shape[1]))
-        self.n_triplets_ = len(triplets) if weights is None else int(np.count_nonzero(weights))
-        return self._take(result)
 
     def _start(self, n_features: int) -> Floats | None:
         factor: Floats | None = getattr(self, "_factor", None) if self.warm_start else None
@@ -92,6 +97,16 @@ class SDPMetric(_Learner):
         0.01 to 0.5; wider is faster to fit, narrower is closer to the hinge.
     n_neighbors, n_impostors : int, default=3
         Near rows of the same class, and far rows of other classes, for each row.
+    triplets : {"knn", "all"}, default="knn"
+        "knn": each row, each of its ``n_neighbors`` targets, each of its ``n_impostors`` nearest
+        rows of other classes. "all": any row of another class is far, and all of them are
+        certified, though only those that matter are ever listed. C and h keep their meaning
+        (``c_r = C`` over the number of k-nearest triplets), so useful values of C are smaller.
+    neighbors : {"exact", "approximate"}, default="exact"
+        How near rows are searched; "approximate" is for dense X of 100,000 rows and more, and
+        needs faiss.
+    n_rounds : int, default=1
+        Fits in all; each after the first chooses neighbours under the metric of the last.
     class_weight : None, "balanced" or dict, default=None
         Weight of a comparison by the class of its anchor.
     prior : None, "identity" or (D, D) array, default=None
@@ -115,7 +130,7 @@ class SDPMetric(_Learner):
         Seeds the sketches and Lanczos starts; the result depends on it only within ``tol``. None
         is always the same seed.
     n_jobs : int, default=None
-        BLAS threads; -1 for all cores. None uses one where products are small.
+        Threads; -1 for all cores. None: as many as BLAS may use, ``OPENBLAS_NUM_THREADS`` say.
 
     Attributes
     ----------
@@ -152,6 +167,9 @@ class SDPMetric(_Learner):
         h: float = 0.02,
         n_neighbors: int = 3,
         n_impostors: int = 3,
+        triplets: str = "knn",
+        neighbors: str = "exact",
+        n_rounds: int = 1,
         class_weight: Any = None,
         prior: Any = None,
         prior_weight: float = 0.0,
@@ -170,6 +188,9 @@ class SDPMetric(_Learner):
         self.h = h
         self.n_neighbors = n_neighbors
         self.n_impostors = n_impostors
+        self.triplets = triplets
+        self.neighbors = neighbors
+        self.n_rounds = n_rounds
         self.class_weight = class_weight
         self.prior = prior
         self.prior_weight = prior_weight
@@ -191,31 +212,62 @@ class SDPMetric(_Learner):
         y : (n,) class labels
         """
         X, y = self._validated(X, y, reset=True)
+        check_choice("triplets", self.triplets, ("knn", "all"))
         settings = self._settings()
-        settings.check(X.shape[1])
+        settings.check(X.shape[1], every_triplet=self.triplets == "all")
         check_integer("n_neighbors", self.n_neighbors, 1)
         check_integer("n_impostors", self.n_impostors, 1)
+        check_integer("n_rounds", self.n_rounds, 1)
+        check_neighbors(self.neighbors)
         classes, codes = as_labels(y)
         check_varied(X)
-        class_weights = self._class_weights(classes, y)
-        triplets = mine(X, codes, self.n_neighbors, self.n_impostors)
-        weights = None
-        if class_weights is not None:
-            weights = as_weights(
-                class_weights[codes[triplets[:, 0]]], len(triplets), "class_weight"
-            )
-        return self._learn(settings, X, triplets, weights)
+        weights = self._class_weights(classes, y, codes)
+        if self.triplets == "all":
+            settings.check_crowd(crowd(codes, self.n_neighbors, self.n_impostors, weights))
+        result, where = None, X
+        for _ in range(self.n_rounds):
+            if result is not None:
+                where = X @ result.components.T.astype(X.dtype)
+            start = self._start(X.shape[1]) if result is None else result.factor
+            result = self._round(settings, X, where, codes, weights, start)
+        assert result is not None  # there is at least one round
+        return self._take(result)
 
-    def _class_weights(self, classes: Any, y: Any) -> Floats | None:
+    def _round(
+        self,
+        settings: Settings,
+        X: Items,
+        where: Items,
+        codes: Ints,
+        weights: Floats,
+        start: Floats | None,
+    ) -> Result:
+        """Learn from the neighbours of each row of ``where``."""
+        with working(self.n_jobs):
+            near, far = mine(where, codes, self.n_neighbors, self.n_impostors, self.neighbors)
+            if self.triplets == "all":
+                everything = AllTriplets(codes, near, weights)
+                self.n_triplets_ = everything.count()
+                return settings.fit_all(X, everything, everything.codes(far), start)
+            indices = listed(near, far)
+            given = None if self.class_weight is None else weights[indices[:, 0]]
+            self.n_triplets_ = len(indices) if given is None else int(np.count_nonzero(given))
+            return settings.fit(X, indices, given, start)
+
+    def _class_weights(self, classes: Any, y: Any, codes: Ints) -> Floats:
+        """The weight of each row as an anchor, at most 1."""
         if self.class_weight is None:
-            return None
+            return np.ones(len(codes))
         named = isinstance(self.class_weight, str) and self.class_weight == "balanced"
         if not named and not isinstance(self.class_weight, dict):
             raise ValueError(
                 f"class_weight must be None, 'balanced' or a dict, got {self.class_weight!r}."
             )
-        weights = compute_class_weight(self.class_weight, classes=classes, y=y)
-        return np.asarray(weights, dtype=np.float64)
+        of_class = compute_class_weight(self.class_weight, classes=classes, y=y)
+        anchors = np.bincount(codes)[codes] > 1
+        weights = as_weights(np.where(anchors, of_class[codes], 0.0), len(codes), "class_weight")
+        assert weights is not None
+        return weights
 
 
 class TripletSDPMetric(_Learner):
@@ -288,7 +340,8 @@ class TripletSDPMetric(_Learner):
         indices = as_triplets(triplets, X.shape[0])
         weights = as_weights(sample_weight, len(indices))
         check_varied(X)
-        return self._learn(settings, X, indices, weights)
+        self.n_triplets_ = len(indices) if weights is None else int(np.count_nonzero(weights))
+        return self._take(settings.fit(X, indices, weights, self._start(X.shape[1])))
 
     def score(self, X: Any, triplets: Any, sample_weight: Any = None) -> float:
         """The share of comparisons answered rightly, as `triplet_accuracy`."""

@@ -8,7 +8,7 @@ one pair of rows, never across pairs, so results do not depend on the number of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numba
 import numpy as np
@@ -19,21 +19,20 @@ __all__ = [
     "add_laplacian",
     "add_squared_distances",
     "bucket_pairs",
+    "count_margins",
     "differences",
     "keep_nearest",
+    "list_margins",
     "number_pairs",
     "scatter",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}  # infinities keep their meaning
 
 
-def compiled(function: F) -> F:
+def compiled(function: Callable[..., Any]) -> Any:
     """Compile at the first call, and keep the machine code beside the source."""
-    jitted = numba.njit(cache=True, nogil=True, fastmath=FLAGS, error_model="numpy")(function)
-    return cast(F, jitted)
+    return numba.njit(cache=True, nogil=True, fastmath=FLAGS, error_model="numpy")(function)
 
 
 def squared_distance(X: Any, i: Any, j: Any) -> float:
@@ -219,3 +218,70 @@ def keep_nearest(
                     at -= 1
                 best[g, r, at], index[g, r, at] = distance, column
                 reach = unit * max(best[0, r, k[0] - 1], best[1, r, k[1] - 1]) - own[r]
+
+
+@compiled
+def count_margins(
+    products: Any,
+    norms: Any,
+    reach: Any,
+    weights: Any,
+    labels: Any,
+    rows: Any,
+    first_column: Any,
+    bottom: Any,
+    step: Any,
+    histogram: Any,
+) -> None:
+    """Add the triplets of a tile to a histogram of their margins, from ``bottom`` in bins of step.
+
+    ``norms[c] - 2 products[r, c] - reach[r, t]`` is the margin of row r, its target t and a far
+    column c, which is every column with another label. Beyond the last bin they are not counted.
+    """
+    bins = len(histogram)
+    for r in range(products.shape[0]):
+        label = labels[rows[r]]
+        most = np.max(reach[r]) + bottom + bins * step
+        for c in range(products.shape[1]):
+            value = norms[first_column + c] - 2.0 * products[r, c]
+            if value < most and labels[first_column + c] != label:
+                for t in range(reach.shape[1]):
+                    place = (value - reach[r, t] - bottom) / step
+                    if place < bins:
+                        histogram[max(0, int(place))] += weights[r]
+
+
+@compiled
+def list_margins(
+    products: Any,
+    norms: Any,
+    reach: Any,
+    weights: Any,
+    labels: Any,
+    rows: Any,
+    first_column: Any,
+    limit: Any,
+    out: Any,
+) -> int:
+    """List the triplets of a tile whose margin is below ``limit``, as in `count_margins`.
+
+    A triplet is the number ``(row * targets + t) * rows + column``. Returns how many there are,
+    which may be more than there is room for in ``out``.
+    """
+    n, k = len(labels), reach.shape[1]
+    found = 0
+    for r in range(products.shape[0]):
+        row = rows[r]
+        if weights[r] == 0.0:
+            continue
+        most = np.max(reach[r]) + limit
+        for c in range(products.shape[1]):
+            column = first_column + c
+            value = norms[column] - 2.0 * products[r, c]
+            if value < most and labels[column] != labels[row]:
+                for t in range(k):
+                    if value - reach[r, t] < limit:
+                        if found < len(out):
+                            out[found] = (row * k + t) * n + column
+                        found += 1
+    return found

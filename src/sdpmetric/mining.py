@@ -6,16 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import Ints, Items
+from ._typing import Floats, Ints, Items
 from ._warnings import warn
+from .approximate import approximately_nearest_by_class
 from .nearest import nearest_by_class
 from .products import tame
-from .validation import as_items, as_labels, check_integer
+from .progress import Report, shown
+from .threads import working
+from .validation import as_items, as_labels, check_integer, check_jobs, check_neighbors
 
-__all__ = ["knn_triplets", "mine"]
+__all__ = ["crowd", "knn_triplets", "listed", "mine"]
 
 
-def knn_triplets(X: Any, y: Any, n_neighbors: int = 3, n_impostors: int = 3) -> Ints:
+def knn_triplets(
+    X: Any,
+    y: Any,
+    n_neighbors: int = 3,
+    n_impostors: int = 3,
+    *,
+    neighbors: str = "exact",
+    progress: bool | Report = False,
+    n_jobs: int | None = None,
+) -> Ints:
     """Triplets from labels: each row with its nearest of the same and of other classes.
 
     Parameters
@@ -24,6 +36,9 @@ def knn_triplets(X: Any, y: Any, n_neighbors: int = 3, n_impostors: int = 3) -> 
     y : (n,) class labels
     n_neighbors : near rows of the same class for each row
     n_impostors : far rows of other classes for each row
+    neighbors : "exact", or "approximate" for a faster search of many rows (needs faiss)
+    progress : True for a bar on the terminal, or a function that is told (rows done, rows)
+    n_jobs : threads; -1 for all cores, None for as many as BLAS may use
 
     Returns
     -------
@@ -38,29 +53,46 @@ def knn_triplets(X: Any, y: Any, n_neighbors: int = 3, n_impostors: int = 3) -> 
     """
     check_integer("n_neighbors", n_neighbors, 1)
     check_integer("n_impostors", n_impostors, 1)
+    check_neighbors(neighbors)
     items = as_items(X)
     codes = as_labels(y)[1]
     if len(codes) != items.shape[0]:
         raise ValueError(f"y must have one label per row of X, {items.shape[0]}, got {len(codes)}.")
-    return mine(items, codes, n_neighbors, n_impostors)
+    with working(check_jobs(n_jobs)), shown(progress, "nearest rows") as report:
+        near, far = mine(items, codes, n_neighbors, n_impostors, neighbors, report)
+    return listed(near, far)
 
 
-def mine(X: Items, y: Ints, n_neighbors: int, n_impostors: int) -> Ints:
-    """`knn_triplets` for checked X and class codes."""
+def mine(
+    X: Items,
+    y: Ints,
+    n_neighbors: int,
+    n_impostors: int,
+    neighbors: str = "exact",
+    report: Report | None = None,
+) -> tuple[Ints, Ints]:
+    """The near and the far rows of each row, -1 where there are too few, for checked X and y."""
     _warn_of_small_classes(y, n_neighbors, n_impostors)
     sizes = np.bincount(y)
-    n_near = min(n_neighbors, max(1, int(sizes.max()) - 1))
-    n_far = min(n_impostors, len(y) - int(sizes.min()))
-    near, far = nearest_by_class(tame(X)[0], y, n_near, n_far)
-    triplets = _triplets(near, far)
-    if len(triplets) == 0:
+    if sizes.max() < 2:
         raise ValueError(
             "y gives no triplet at all: no class has two members; expected at least one that has."
         )
-    return triplets
+    n_near = min(n_neighbors, int(sizes.max()) - 1)
+    n_far = min(n_impostors, len(y) - int(sizes.min()))
+    search = nearest_by_class if neighbors == "exact" else approximately_nearest_by_class
+    return search(tame(X)[0], y, n_near, n_far, report)
 
 
-def _triplets(near: Ints, far: Ints) -> Ints:
+def crowd(y: Ints, n_neighbors: int, n_impostors: int, weights: Floats) -> float:
+    """By how much all triplets outweigh the k-nearest ones."""
+    size = np.bincount(y)[y]
+    pairs = weights * np.minimum(n_neighbors, size - 1)
+    others = len(y) - size
+    return float(np.sum(pairs * others) / np.sum(pairs * np.minimum(n_impostors, others)))
+
+
+def listed(near: Ints, far: Ints) -> Ints:
     """Triplets [row, near, far] by row, near rank, far rank; entries of -1 are left out."""
     n, n_near = near.shape
     triplets = np.empty((n, n_near, far.shape[1], 3), dtype=np.int64)

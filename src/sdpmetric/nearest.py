@@ -9,9 +9,8 @@ be a memory map.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,11 +18,10 @@ import scipy.sparse as sp
 from ._typing import Dense, Floats, Ints, Items
 from .kernels import keep_nearest
 from .products import row_sums, stored
+from .progress import Report
 from .threads import over
 
-__all__ = ["Report", "nearest_by_class"]
-
-Report: TypeAlias = Callable[[int, int], object]
+__all__ = ["nearest_by_class"]
 
 _ROWS = 2048  # of a tile, for each thread
 _COLUMNS = 1024  # a tile of float32 then fits into the cache

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigh, svd
 
 from ._typing import Floats, Ints, Items
+from .all_triplets import Mapped
 from .comparisons import Comparisons
 from .factors import spectrum
 from .losses import Loss
@@ -21,6 +22,7 @@ from .objective import Objective
 from .products import edge_distances, forward, squared_differences, tame
 from .result import Result
 from .spectraplex import DENSE_LIMIT
+from .threads import over_blocks
 
 __all__ = ["Problem", "build"]
 
@@ -31,12 +33,18 @@ _ALIKE = 1e6  # columns whose ranges differ by less are of similar units
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """An objective, and what turns its solution into a metric on the user's items."""
+    """An objective, and what turns its solution into a metric on the user's items.
+
+    ``unit`` is the coefficient of a comparison of weight one, ``root`` a factor of a given prior
+    in the objective's coordinates.
+    """
 
     objective: Objective
     scale: float
+    unit: float
     basis: Items | None
     prior: str | Floats | None
+    root: Floats | None
 
     def lower(self, factor: Floats | None) -> Floats | None:
         """A factor of the user's, in the objective's coordinates; None if nothing is left there."""
@@ -58,6 +66,36 @@ class Problem:
             scale=self.scale,
         )
 
+    def on(self, comparisons: Comparisons) -> Objective:
+        """The objective of other comparisons of the same items, in the same units."""
+        objective = self.objective
+        prior = None
+        if objective.t > 0.0:
+            distances = _prior_distances(objective.X, comparisons, self.root, self.n_features)
+            prior = objective.scale * distances
+        return objective.replace(
+            comparisons=comparisons,
+            coefficients=scaled(comparisons.weights, self.unit),
+            prior=prior,
+        )
+
+    def mapped(self, factor: Floats) -> Mapped:
+        """The items under the metric of a factor in the objective's coordinates."""
+        o = self.objective
+        Z = forward(o.X, factor / np.linalg.norm(factor), exact=True)
+        tables = [(o.share * o.scale, Z - Z.mean(axis=0))]
+        if o.t > 0.0 and self.root is None:
+            tables.append((o.t * o.scale / self.n_features, o.X))
+        elif o.t > 0.0 and self.root is not None:
+            Z = forward(o.X, self.root, exact=True)
+            tables.append((o.t * o.scale, Z - Z.mean(axis=0)))
+        return Mapped(*tables)
+
+    @property
+    def n_features(self) -> int:
+        """Of the user's items."""
+        return int(self.objective.X.shape[1] if self.basis is None else self.basis.shape[0])
+
 
 def build(
     X: Items,
@@ -67,40 +105,53 @@ def build(
     C: float,
     prior: str | Floats | None,
     t: float,
+    *,
+    every_item: bool = False,
 ) -> Problem:
-    """The problem of validated items and comparisons; weight 0 means left out."""
+    """The problem of validated items and comparisons; weight 0 means left out.
+
+    ``every_item`` keeps items that no comparison mentions.
+    """
     if weights is not None and not weights.all():
         indices, weights = indices[weights > 0.0], weights[weights > 0.0]
     comparisons = Comparisons.from_indices(indices, weights)
     items = comparisons.items()
-    comparisons = comparisons.relabel(items)
     D = X.shape[1]
-    X = X if len(items) == X.shape[0] else X[items]
+    # More than half of a large X is not copied to leave out the rest.
+    enough = len(items) if X.shape[0] * D <= _LIGHT else 2 * len(items)
+    if not every_item and enough < X.shape[0]:
+        comparisons, X = comparisons.relabel(items), X[items]
     if X.dtype == np.float32 and X.shape[0] * X.shape[1] <= _LIGHT:
         X = X.astype(np.float64)
     X, factor = tame(X)
     euclidean = squared_differences(X, *comparisons.edges.T)
-    share = comparisons.weights / comparisons.weights.max()
-    share /= share.sum()
-    far = float(share @ euclidean[comparisons.far])
+    far, total = _mean_far(comparisons, euclidean)
     if not far > 0.0:
         raise ValueError(
             "X: the two items of every far pair coincide (distance 0), so no metric can tell them "
             "apart; expected at least one far pair of different rows."
         )
     scale = D / far
-    prior_distances = _prior_distances(X, comparisons, euclidean, prior) if t > 0.0 else None
     X, basis = _coordinates(X)
-    objective = Objective(
-        X,
-        comparisons,
-        C * share,
-        scale,
-        loss,
-        None if prior_distances is None else scale * prior_distances,
-        t,
-    )
-    return Problem(objective, scale * factor * factor, basis, prior)
+    objective = Objective(X, comparisons, np.empty(0), scale, loss, None, t)
+    root = _root(prior, basis) if t > 0.0 and isinstance(prior, np.ndarray) else None
+    problem = Problem(objective, scale * factor * factor, C / total, basis, prior, root)
+    return replace(problem, objective=problem.on(comparisons))
+
+
+def scaled(weights: Floats, unit: float) -> Floats:
+    """Weights in other units; equal ones stay a single number behind a view."""
+    if weights.strides == (0,):
+        return np.broadcast_to(unit * weights[0], weights.shape)
+    return unit * weights
+
+
+def _mean_far(comparisons: Comparisons, euclidean: Floats) -> tuple[float, float]:
+    """The weighted mean far distance, and the sum of the weights."""
+    w, index = comparisons.weights, comparisons.far
+    sums = over_blocks(len(w), lambda r: (w[r] @ euclidean[index[r]], w[r].sum()))
+    far, total = np.sum(sums, axis=0)
+    return float(far / total), float(total)
 
 
 def _coordinates(X: Items) -> tuple[Items, Items | None]:
@@ -141,14 +192,18 @@ def _ranges(X: Items) -> Floats:
     return ranges
 
 
+def _root(prior: Floats, basis: Items | None) -> Floats:
+    """R with ``R R' = prior``, in the coordinates of the solver."""
+    e, U = eigh(prior)
+    root: Floats = U * np.sqrt(np.maximum(e, 0.0))
+    return root if basis is None else basis.T @ root
+
+
 def _prior_distances(
-    X: Items, comparisons: Comparisons, euclidean: Floats, prior: str | Floats | None
+    X: Items, comparisons: Comparisons, root: Floats | None, n_features: int
 ) -> Floats:
     """Squared distances of the edges under M0, trace one."""
-    if prior is None or isinstance(prior, str):
-        return euclidean / float(X.shape[1])
-    e, U = eigh(prior)
-    centre = X if sp.issparse(X) else X - X.mean(axis=0, dtype=np.float64)
-    return edge_distances(
-        forward(centre, U * np.sqrt(np.maximum(e, 0.0)), exact=True), comparisons.edges
-    )
+    if root is None:
+        return squared_differences(X, *comparisons.edges.T) / n_features
+    Z = forward(X, root, exact=True)
+    return edge_distances(Z - Z.mean(axis=0), comparisons.edges)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,12 @@ from sklearn.utils import check_random_state
 
 from ._typing import Floats, Ints, Items
 from ._warnings import warn
+from .all_triplets import AllTriplets
 from .losses import Hinge
-from .problem import build
+from .pool import TripletPool
+from .problem import Problem, build
 from .result import Result, Status
-from .solvers import SOLVERS, by_continuation
+from .solvers import SOLVERS, by_continuation, by_working_sets
 from .solvers.monitor import Callback
 from .threads import working
 from .validation import (
@@ -23,7 +27,9 @@ from .validation import (
     as_prior,
     check_bounded,
     check_integer,
+    check_jobs,
     check_real,
+    check_support,
 )
 
 __all__ = ["Settings"]
@@ -50,16 +56,19 @@ class Settings:
     random_state: Any
     n_jobs: Any
 
-    def check(self, n_features: int) -> None:
+    def check(self, n_features: int, *, every_triplet: bool = False) -> None:
         """Raise ValueError for anything out of range, before any work."""
         C = check_real("C", self.C, *_C_RANGE, closed=True)
-        check_bounded(as_loss(self.loss, self.h) or Hinge(), C)
+        loss = as_loss(self.loss, self.h) or Hinge()
+        if every_triplet:
+            check_support(loss)
+        else:
+            check_bounded(loss, C)
         check_real("tol", self.tol, 0.0, 1.0)
         check_integer("max_iter", self.max_iter, 1)
         if self.time_limit is not None:
             check_real("time_limit", self.time_limit, 0.0)
-        if self.n_jobs is not None and check_integer("n_jobs", self.n_jobs, -1) == 0:
-            raise ValueError("n_jobs must be None, -1 for all cores or at least 1, got 0.")
+        check_jobs(self.n_jobs)
         if not isinstance(self.solver, str) or self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {sorted(SOLVERS)}, got {self.solver!r}.")
         as_options(self.solver_options, SOLVERS[self.solver])
@@ -77,6 +86,10 @@ class Settings:
                 f"{_IDENTITY_LIMIT} features (here {n_features}): the metric has full rank."
             )
 
+    def check_crowd(self, crowd: float) -> None:
+        """Whether C is large enough where comparisons are that many times those it counts."""
+        check_bounded(as_loss(self.loss, self.h) or Hinge(), float(self.C), crowd)
+
     def fit(
         self,
         X: Items,
@@ -86,12 +99,37 @@ class Settings:
         callback: Callback | None = None,
     ) -> Result:
         """Solve for checked data; warns where ``tol`` was not reached."""
-        loss = as_loss(self.loss, self.h)
+        with working(self.n_jobs):
+            problem = self._build(X, indices, weights)
+            result = self._solver()(problem.objective, **self._limits(problem, start, callback))
+            return self._finish(problem, result)
+
+    def fit_all(
+        self, X: Items, triplets: AllTriplets, codes: Ints, start: Floats | None = None
+    ) -> Result:
+        """Solve for all triplets; the ones listed by ``codes`` give the units."""
+        with working(self.n_jobs):
+            problem = self._build(X, *triplets.indices(codes), every_item=True)
+            limits = self._limits(problem, start, None)
+            pool = TripletPool(problem, triplets, codes, limits["seed"])
+            return self._finish(problem, by_working_sets(self._solver(), pool, **limits))
+
+    def _build(self, X: Items, indices: Ints, weights: Floats | None, **options: Any) -> Problem:
+        loss = as_loss(self.loss, self.h) or Hinge()
         prior, t = as_prior(self.prior, self.prior_weight, X.shape[1])
-        problem = build(X, indices, weights, loss or Hinge(), float(self.C), prior, t)
+        return build(X, indices, weights, loss, float(self.C), prior, t, **options)
+
+    def _solver(self) -> Callable[..., Result]:
         solver = SOLVERS[self.solver]
-        options: dict[str, Any] = as_options(self.solver_options, solver)
-        options |= {
+        options = as_options(self.solver_options, solver)
+        if as_loss(self.loss, self.h) is None:
+            return partial(by_continuation, solver, **options)
+        return partial(solver, **options)
+
+    def _limits(
+        self, problem: Problem, start: Floats | None, callback: Callback | None
+    ) -> dict[str, Any]:
+        return {
             "start": problem.lower(start),
             "tol": float(self.tol),
             "max_iter": int(self.max_iter),
@@ -99,11 +137,8 @@ class Settings:
             "callback": callback,
             "seed": _seed(self.random_state),
         }
-        with working(self.n_jobs):
-            if loss is None:
-                result = by_continuation(solver, problem.objective, **options)
-            else:
-                result = solver(problem.objective, **options)
+
+    def _finish(self, problem: Problem, result: Result) -> Result:
         _warn_unless_converged(result, float(self.tol))
         return problem.lift(result, self.n_components)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from numbers import Integral, Real
 from typing import Any
 
@@ -24,10 +25,14 @@ __all__ = [
     "as_triplets",
     "as_weights",
     "check_bounded",
+    "check_choice",
     "check_finite",
     "check_integer",
+    "check_jobs",
     "check_members",
+    "check_neighbors",
     "check_real",
+    "check_support",
     "check_varied",
 ]
 
@@ -58,6 +63,29 @@ def check_integer(name: str, value: object, low: int, high: int | None = None) -
     if number < low or (high is not None and number > high):
         raise ValueError(f"{name} must be {expected}, got {value!r}.")
     return number
+
+
+def check_jobs(n_jobs: object) -> int | None:
+    if n_jobs is None:
+        return None
+    jobs = check_integer("n_jobs", n_jobs, -1)
+    if jobs == 0:
+        raise ValueError("n_jobs must be None, -1 for all cores or at least 1, got 0.")
+    return jobs
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
+
+
+def check_neighbors(neighbors: object) -> None:
+    check_choice("neighbors", neighbors, ("exact", "approximate"))
+    if neighbors == "approximate" and find_spec("faiss") is None:
+        raise ImportError(
+            "neighbors='approximate' needs faiss: pip install 'sdpmetric[faiss]', or use "
+            "neighbors='exact'."
+        )
 
 
 def as_items(X: Any, name: str = "X") -> Items:
@@ -199,7 +227,7 @@ def as_weights(weights: Any, m: int, name: str = "sample_weight") -> Floats | No
         )
     if not given.any():
         raise ValueError(f"{name} is zero everywhere, expected at least one positive weight.")
-    return given
+    return given / float(given.max())  # only their ratios count
 
 
 def as_loss(loss: object, h: object) -> Loss | None:
@@ -241,12 +269,25 @@ def _check_sane(loss: Any) -> None:
         raise ValueError(f"loss.max_slope must be positive, got {loss.max_slope!r}.")
 
 
-def check_bounded(loss: Loss, C: float) -> None:
-    """With bounded slopes the margin runs away unless the comparisons can outweigh it."""
-    if not loss.max_slope * C > 1.0:
+def check_bounded(loss: Loss, C: float, crowd: float = 1.0) -> None:
+    """With bounded slopes the margin runs away unless the comparisons can outweigh it.
+
+    ``crowd``: by how much all comparisons outweigh those that C is divided by.
+    """
+    if not loss.max_slope * C * crowd > 1.0:
         raise ValueError(
-            f"C must be greater than {1.0 / loss.max_slope:g} for a loss whose slope is at most "
-            f"{loss.max_slope:g}, or the objective is unbounded; got {C!r}."
+            f"C must be greater than {1.0 / (loss.max_slope * crowd):g} for a loss whose slope is "
+            f"at most {loss.max_slope:g}, or the objective is unbounded; got {C!r}."
+        )
+
+
+def check_support(loss: Loss) -> None:
+    """Working sets need a loss that is zero beyond some margin."""
+    beyond = np.array([loss.support * 1.001 + 1e-9])
+    if not math.isfinite(loss.support) or np.any(loss.value(beyond) != 0.0):
+        raise ValueError(
+            f"loss must be zero beyond a finite support for triplets='all', got {loss!r} with "
+            f"support {loss.support!r}; expected 'huber', 'squared_hinge', 'hinge' or such a Loss."
         )
 
 

@@ -12,7 +12,8 @@ from ..result import Result
 from .frank_wolfe import frank_wolfe
 from .hinge import by_continuation
 from .low_rank import low_rank
+from .working_set import by_working_sets
 
-__all__ = ["SOLVERS", "by_continuation", "frank_wolfe", "low_rank"]
+__all__ = ["SOLVERS", "by_continuation", "by_working_sets", "frank_wolfe", "low_rank"]
 
 SOLVERS: dict[str, Callable[..., Result]] = {"low-rank": low_rank, "frank-wolfe": frank_wolfe}

@@ -8,9 +8,7 @@ of the losses.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +16,10 @@ import numpy as np
 from .._typing import Floats
 from ..losses import Hinge, Huber
 from ..objective import Objective
-from ..result import Progress, Result, Status
+from ..result import Result, Status
 from ..spectraplex import DENSE_LIMIT, Oracle
-from .monitor import HISTORY, Callback, relative
+from .budget import Budget
+from .monitor import Callback, relative
 
 __all__ = ["by_continuation"]
 
@@ -45,24 +44,19 @@ def by_continuation(
     """Maximise F for the hinge loss to a relative gap of ``tol``; ``solver`` does the stages."""
     oracle = Oracle(objective, dense_limit=dense_limit, seed=seed)
     hinge = objective.replace(loss=Hinge())
-    began = time.perf_counter()
-    width, used, products, upper, gap = _FIRST_WIDTH, 0, 0, np.inf, 0.1
-    rows: list[tuple[float, float, float]] = []
+    budget = Budget(max_iter, time_limit, callback)
+    width, upper, gap = _FIRST_WIDTH, np.inf, 0.1
     while True:
-        elapsed = time.perf_counter() - began
         smooth = objective.replace(loss=Huber(width))
-        stage = solver(
+        stage = budget.run(
+            solver,
             smooth,
             start=start,
             tol=max(0.25 * tol, 0.1 * gap),  # the width still costs more than this
-            max_iter=max_iter - used,
-            time_limit=None if time_limit is None else max(0.0, time_limit - elapsed),
-            callback=_shifted(callback, used, elapsed),
             seed=seed,
             dense_limit=dense_limit,
             **options,
         )
-        used, products = used + stage.n_iter, products + stage.n_products
         start = stage.factor
         dual = smooth.at(start, rho=stage.rho, exact=True)
         leading = oracle.leading(dual, tol=0.1 * tol)
@@ -70,20 +64,19 @@ def by_continuation(
         primal = hinge.at(start, rho=stage.rho, exact=True)
         upper = max(upper, primal.value)  # they can differ by rounding
         gap = relative(upper - primal.value, dual.far, primal.value)
-        rows.append((primal.value, gap, time.perf_counter() - began))
+        budget.rows.append((primal.value, gap, budget.seconds))
         width *= _SHRINK
-        if gap <= tol or not stage.converged or used >= max_iter or width < _SMALLEST_WIDTH:
+        spent = budget.used >= max_iter
+        if gap <= tol or not stage.converged or spent or width < _SMALLEST_WIDTH:
             break
-    return replace(
+    budget.products += oracle.products
+    return budget.whole(
         stage,
         rho=primal.rho,
         objective=primal.value,
         upper_bound=upper,
         gap=gap,
-        status=_final(stage.status, gap <= tol, used >= max_iter),
-        n_iter=used,
-        n_products=products + oracle.products,
-        history=np.array(rows, dtype=HISTORY),
+        status=_final(stage.status, gap <= tol, spent),
     )
 
 
@@ -93,14 +86,3 @@ def _final(last: Status, proven: bool, spent: bool) -> Status:
     if last is not Status.CONVERGED:
         return last
     return Status.ITERATION_LIMIT if spent else Status.STALLED
-
-
-def _shifted(callback: Callback | None, used: int, elapsed: float) -> Callback | None:
-    """The user's callback, told the evaluations and seconds of all stages."""
-    if callback is None:
-        return None
-
-    def told(now: Progress) -> object:
-        return callback(replace(now, n_iter=now.n_iter + used, seconds=now.seconds + elapsed))
-
-    return told
