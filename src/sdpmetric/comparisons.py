@@ -109,11 +109,16 @@ class Comparisons:
         names[order] = np.arange(len(order))
         return replace(self, edges=edges[order], near=names[self.near], far=names[self.far])
 
+    def needed(self, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Which edges some of the comparisons need."""
+        needed = np.zeros(len(self.edges), dtype=bool)
+        needed[self.near[kept]] = True
+        needed[self.far[kept]] = True
+        return needed
+
     def subset(self, kept: npt.NDArray[np.bool_]) -> Comparisons:
         """Some of the comparisons, with the edges that they need."""
-        near, far = self.near[kept], self.far[kept]
-        needed = np.zeros(len(self.edges), dtype=bool)
-        needed[near] = True
-        needed[far] = True
-        names = np.cumsum(needed, dtype=near.dtype) - 1
-        return Comparisons(self.edges[needed], names[near], names[far], self.weights[kept])
+        needed = self.needed(kept)
+        names = np.cumsum(needed, dtype=self.near.dtype) - 1
+        near, far = names[self.near[kept]], names[self.far[kept]]
+        return Comparisons(self.edges[needed], near, far, self.weights[kept])

@@ -359,6 +359,8 @@ def _checked(options: dict[str, Any]) -> dict[str, Any]:
     for name in ("rank", "corrections", "J", "dense_limit", "history_bytes"):
         if name in options:
             check_integer(f"solver_options[{name!r}]", options[name], 1)
+    if not isinstance(options.get("screen", True), (bool, np.bool_)):
+        raise ValueError(f"solver_options['screen'] must be a bool, got {options['screen']!r}.")
     if options.get("K") is not None:
         check_integer("solver_options['K']", options["K"], 1)
     if options.get("epsilon") is not None:

@@ -17,6 +17,7 @@ from .._typing import Floats
 from ..factors import unit
 from ..objective import Factored, Objective, Station
 from ..result import Result, Status
+from ..screening import Screened, worthwhile
 from ..spectraplex import DENSE_LIMIT, Oracle
 from .lbfgs import History, Pairs
 from .line_search import best_step
@@ -47,6 +48,7 @@ def low_rank(
     corrections: int = 15,
     dense_limit: int = DENSE_LIMIT,
     history_bytes: int = _HISTORY_BYTES,
+    screen: bool = True,
     seed: int = 0,
 ) -> Result:
     """Maximise F over the spectraplex to a relative gap of ``tol``.
@@ -57,13 +59,15 @@ def low_rank(
     rank : columns of the factor at the start; more than the rank of the optimum is best
     corrections : steps that L-BFGS remembers, fewer where ``history_bytes`` does not allow them
     dense_limit : up to this dimension the certificate decomposes G whole
+    screen : skip comparisons that cannot count, where that saves time; the steps are the same
     """
     oracle = Oracle(objective, dense_limit=dense_limit, seed=seed)
     monitor = Monitor(oracle, objective.share, tol, max_iter, time_limit, callback)
     sketch = scatter_sketch(objective, oracle, rank)
     P = sketch.start if start is None else start
     room = max(2, history_bytes // (16 * P.size))
-    climb = _Climb(objective, oracle, sketch, History(min(corrections, room), lambda V: V))
+    seen = Screened(objective) if screen and worthwhile(objective) else objective
+    climb = _Climb(seen, oracle, sketch, History(min(corrections, room), lambda V: V))
     climb.move_to(objective.at(unit(P)))
     target = max(_FIRST_LOOK, _SETTLED * tol)
     status = None
@@ -109,7 +113,7 @@ class _Climb:
     the next ones are made.
     """
 
-    objective: Objective
+    objective: Objective | Screened
     oracle: Oracle
     sketch: Sketch
     history: History

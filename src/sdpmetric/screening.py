@@ -1,0 +1,145 @@
+"""Evaluations that skip comparisons which cannot count.
+
+A comparison with ``z > rho + support`` has slope zero. Around a point M0 where all margins are
+known, those of every M with ``-r B <= M - M0 <= r B`` change by at most r times the distances under
+B, B being M0 and a little of the identity, so that r is a relative change of distances. What stays
+beyond the margin in that whole ball is left out, exactly and not approximately, until an M leaves
+the ball; then everything is evaluated and a new ball is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh, qr
+
+from ._typing import Floats
+from .factors import unit
+from .objective import FactoredMemoryPoint, Objective
+from .products import squared_differences
+
+__all__ = ["Screened", "relative_change", "worthwhile"]
+
+_FLOOR = 0.05  # the share of the identity in B
+_REACH = 4.0  # steps like the last one that a ball is made for
+_SMALLEST, _LARGEST = 0.01, 0.3  # radius of a ball
+_WORTH = 0.5  # the share of the comparisons that may be left for a ball to be worth it
+_MANY = 1 << 15  # comparisons; with fewer, nothing is to be gained
+_LONG = 16.0  # columns of X whose product costs as much as the gathers along one edge per item
+
+
+def worthwhile(objective: Objective) -> bool:
+    """Whether comparisons, and not products with X, are what an evaluation costs."""
+    n, D = objective.X.shape
+    loss = objective.loss
+    if len(objective.comparisons) < _MANY or objective.n_edges * _LONG < n * D:
+        return False
+    beyond = np.array([loss.support * 1.001 + 1e-9])
+    return bool(np.isfinite(beyond).all() and np.all(loss.value(beyond) == 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """What is left of an objective within ``radius`` of P, as long as rho is not above ``rho``."""
+
+    objective: Objective
+    P: Floats
+    radius: float
+    rho: float
+
+
+class Screened:
+    """An objective for a solver's steps; certificates (``exact``) are made with all comparisons."""
+
+    def __init__(self, whole: Objective) -> None:
+        self.whole = whole
+        self.ball: Ball | None = None
+        self.last: Floats | None = None
+        self.skipped = 0  # comparisons, in all evaluations
+
+    @property
+    def n_features(self) -> int:
+        return self.whole.n_features
+
+    @property
+    def n_edges(self) -> int:
+        return self.whole.n_edges
+
+    @property
+    def share(self) -> float:
+        return self.whole.share
+
+    @property
+    def eps(self) -> float:
+        return self.whole.eps
+
+    @property
+    def rounded(self) -> bool:
+        """Whether the last evaluation was not a certificate's."""
+        return self.ball is not None or self.whole.rounded
+
+    def scatter(self, V: Floats) -> Floats:
+        return self.whole.scatter(V)
+
+    def scatter_roots(self) -> Iterator[Floats]:
+        return self.whole.scatter_roots()
+
+    def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> FactoredMemoryPoint:
+        if exact:
+            return self.whole.at(P, rho=rho, exact=True)
+        P_last, self.last = self.last, P
+        ball = self.ball
+        if ball is not None and relative_change(P, ball.P) <= ball.radius:
+            point = ball.objective.at(P, rho=rho)
+            if point.rho <= ball.rho:
+                self.skipped += len(self.whole.comparisons) - len(ball.objective.comparisons)
+                return point
+        point = self.whole.at(P, rho=rho)
+        step = np.inf if P_last is None else relative_change(P, P_last)
+        self.ball = self._around(point, _REACH * step)
+        return point
+
+    def _around(self, point: FactoredMemoryPoint, radius: float) -> Ball | None:
+        if radius > _LARGEST:
+            return None
+        radius = max(radius, _SMALLEST)
+        whole, c = self.whole, self.whole.comparisons
+        # By how much a distance can change; under the prior's share it does not.
+        change = radius * whole.share * (point.learned + _FLOOR * self._lengths)
+        rho = point.rho + radius * (point.rho + whole.loss.support)
+        kept: npt.NDArray[np.bool_] = (
+            point.z - change[c.far] - change[c.near] <= rho + whole.loss.support
+        )
+        if np.count_nonzero(kept) > _WORTH * len(kept) or not kept.any():
+            return None
+        part = whole.replace(
+            comparisons=c.subset(kept),
+            coefficients=whole.coefficients[kept],
+            prior=None if whole.prior is None else whole.prior[c.needed(kept)],
+        )
+        return Ball(part, point.P, radius, rho)
+
+    @property
+    def _lengths(self) -> Floats:
+        """Squared distances under I/D, in the units of the objective."""
+        if not hasattr(self, "_euclidean"):
+            o = self.whole
+            distances = squared_differences(o.X, *o.comparisons.edges.T)
+            self._euclidean = (o.scale / o.n_features) * distances
+        return self._euclidean
+
+
+def relative_change(P: Floats, Q: Floats) -> float:
+    """The least r with ``-r B <= M(P) - M(Q) <= r B``, B being M(Q) and a little of I / D."""
+    D = len(P)
+    P, Q = unit(P), unit(Q)
+    if P.shape[1] + Q.shape[1] < D:
+        basis = qr(np.hstack([P, Q]), mode="economic")[0]
+        P, Q = basis.T @ P, basis.T @ Q
+    M0 = Q @ Q.T
+    B = M0 + (_FLOOR / D) * np.eye(len(M0))
+    extremes = eigh(P @ P.T - M0, B, eigvals_only=True)
+    return float(max(-extremes[0], extremes[-1])) * (1.0 + 1e-6) + 1e-12
