@@ -137,17 +137,13 @@ def bucket_pairs(indices: Any, near: Any, far: Any, starts: Any, highs: Any, pos
     distinct = 0
     for item in range(len(starts) - 2):
         s, e = starts[item], starts[item + 1]
-        if e - s > 32:
-            order = np.argsort(highs[s:e])
-            highs[s:e] = highs[s:e][order]
-            positions[s:e] = positions[s:e][order]
-        else:
-            for k in range(s + 1, e):
+        for gap in (701, 301, 132, 57, 23, 10, 4, 1):  # Shell's sort: buckets are small
+            for k in range(s + gap, e):
                 h, p = highs[k], positions[k]
                 at = k
-                while at > s and highs[at - 1] > h:
-                    highs[at], positions[at] = highs[at - 1], positions[at - 1]
-                    at -= 1
+                while at >= s + gap and highs[at - gap] > h:
+                    highs[at], positions[at] = highs[at - gap], positions[at - gap]
+                    at -= gap
                 highs[at], positions[at] = h, p
         for k in range(s, e):
             if k == s or highs[k] != highs[k - 1]:

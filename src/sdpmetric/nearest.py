@@ -46,12 +46,14 @@ def nearest_by_class(
             block = slice(first, min(first + _ROWS, start + part.stop))
             A, own = table.rows(block), table.lower[block].astype(np.float64)
             best = np.full((2, len(own), index.shape[2]), np.inf)
+            nearest = np.full(best.shape, -1, dtype=np.int64)
             for column in range(0, n, _COLUMNS):
                 products = table.products(A, slice(column, min(column + _COLUMNS, n)))
                 keep_nearest(
                     *(table.stored, table.unit, products, table.lower, own, y),
-                    *(block.start, column, k, best, index[:, block]),
+                    *(block.start, column, k, best, nearest),
                 )
+            index[:, block] = nearest
 
     step = 4 * _ROWS
     for start in range(0, n, step):

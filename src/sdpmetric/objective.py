@@ -138,15 +138,16 @@ class Objective:
     def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> FactoredMemoryPoint:
         """F at P; ``rho`` is a guess, ``exact`` computes in float64 even where X is float32."""
         learned = np.zeros(self.n_edges)
-        for columns in column_blocks(self.X.shape[0], P.shape[1]):
+        Y: Dense | None = None
+        for columns in column_blocks(self.X.shape[0], P.shape[1], self.n_edges):
+            Y = None  # before the next block is made
             Y = forward(self.X, P[:, columns], exact=exact)
             edge_distances(Y, self.comparisons.edges, learned)
+        if Y is not None and Y.shape[1] < P.shape[1]:
+            Y = None  # X @ P is as large as X for tall data: computed again for the gradient
         learned *= self.scale / float(np.vdot(P, P))
         z, rho, value = self.best(learned, rho)
-        # For tall data X @ P is as large as X: it is then computed again for the gradient.
-        return FactoredMemoryPoint(
-            self, learned, z, rho, value, P, Y if Y.shape[1] == P.shape[1] else None
-        )
+        return FactoredMemoryPoint(self, learned, z, rho, value, P, Y)
 
     def at_distances(self, learned: Floats, rho: float = 0.0) -> MemoryPoint:
         """F where the scaled edge distances under M' are known."""
@@ -155,17 +156,18 @@ class Objective:
 
     def scatter(self, V: Floats) -> Floats:
         """The mean of ``d d'`` over the edges, in the units of the distances, times V."""
-        return self.signed_scatter(np.broadcast_to(1.0 / self.n_edges, self.n_edges), V)
+        return self.signed_scatter(np.full(self.n_edges, 1.0 / self.n_edges), V)
 
     def signed_scatter(
         self, weights: Floats, V: Floats, *, exact: bool = True, Y: Dense | None = None
     ) -> Floats:
         """``sum_e weights_e d_e d_e'``, in the units of the distances, times V; Y is X @ V."""
         out = np.empty(V.shape)
-        for columns in column_blocks(self.X.shape[0], V.shape[1]):
+        for columns in column_blocks(self.X.shape[0], V.shape[1], self.n_edges):
             block = forward(self.X, V[:, columns], exact=exact) if Y is None else Y
             S = laplacian_times(self.comparisons.edges, weights, block)
             out[:, columns] = backward(self.X, S, exact=exact)
+            del block, S  # before the next ones are made
         out *= self.scale
         return out
 
@@ -227,12 +229,17 @@ class MemoryPoint:
     value: float
 
     @cached_property
-    def slopes(self) -> Floats:
-        return self.objective.slopes(self.z, self.rho)
+    def _sums(self) -> tuple[Floats, float, float]:
+        """Edge weights, ``far`` and the sum of the slopes, which are not kept themselves."""
+        o, far = self.objective, self.objective.comparisons.far
+        w, d = o.slopes(self.z, self.rho), o.mix(self.learned)
+        sums = over_blocks(len(w), lambda r: (w[r] @ d[far[r]], w[r].sum()))
+        weighted_far, total = np.sum(sums, axis=0)
+        return o.comparisons.edge_weights(w), float(weighted_far), float(total)
 
-    @cached_property
+    @property
     def edge_weights(self) -> Floats:
-        return self.objective.comparisons.edge_weights(self.slopes)
+        return self._sums[0]
 
     @cached_property
     def pull(self) -> float:
@@ -244,15 +251,13 @@ class MemoryPoint:
         o = self.objective
         return 0.0 if o.prior is None else o.t * float(self.edge_weights @ o.prior)
 
-    @cached_property
+    @property
     def far(self) -> float:
-        d, far = self.objective.mix(self.learned), self.objective.comparisons.far
-        w = self.slopes
-        return sum(over_blocks(len(w), lambda block: float(w[block] @ d[far[block]])))
+        return self._sums[1]
 
-    @cached_property
+    @property
     def slack(self) -> float:
-        return max(0.0, self.rho * (float(self.slopes.sum()) - 1.0))
+        return max(0.0, self.rho * (self._sums[2] - 1.0))
 
     @cached_property
     def curvature(self) -> float:

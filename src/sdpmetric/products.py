@@ -44,7 +44,10 @@ def forward(X: Items, P: Floats, *, exact: bool = False) -> Dense:
 
     def multiply(part: slice) -> None:
         for rows, block in _blocks_as(X, part, kind):
-            out[rows] = block @ P
+            if sp.issparse(block):
+                out[rows] = block @ P
+            else:
+                np.matmul(block, P, out=out[rows])
 
     over(X.shape[0], multiply, _PRODUCT // max(1, P.size))
     return out
@@ -83,9 +86,9 @@ def _view(X: Items, rows: slice) -> Items:
     return sp.csr_array((X.data[stored_], X.indices[stored_], starts), shape=shape)
 
 
-def column_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Columns of which ``n_rows`` rows are not too large to be held at once."""
-    width = max(8, _COLUMN_BYTES // (8 * n_rows))
+def column_blocks(n_rows: int, n_columns: int, size: int = 0) -> Iterator[slice]:
+    """Columns of which ``n_rows`` rows can be held at once, beside arrays of ``size`` numbers."""
+    width = max(8, max(_COLUMN_BYTES, 8 * size) // (64 * n_rows) * 8)
     for start in range(0, n_columns, width):
         yield slice(start, min(start + width, n_columns))
 

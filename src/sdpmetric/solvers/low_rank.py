@@ -80,7 +80,7 @@ def low_rank(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     whole = climb.whole
-    if whole is None or monitor.certified is not whole:
+    if whole is None or monitor.certified is None or monitor.certified() is not whole:
         whole = climb.tidy(tol)
         monitor.certify(whole, oracle.leading(whole))
     return monitor.result(whole, whole.P, status)
@@ -121,12 +121,12 @@ class _Climb:
     whole: Factored | None = None
 
     def move_to(self, point: Factored, pairs: Pairs | None = None) -> None:
+        station = Station.of(point)
         GP = point.gradient()
         norm = float(np.vdot(point.P, point.P))
         gradient = self.oracle.confine(GP - point.pull * point.P)
         gradient *= 2.0 * self.objective.share / norm
         # Together, so that an interrupt cannot leave half of them behind.
-        station = Station.of(point)
         self.point, self.whole, self.GP, self.gradient = station, point, GP, gradient
         self.history.pairs = self.history.pairs if pairs is None else pairs
         self.evaluations += 1
