@@ -17,6 +17,7 @@ from numba.extending import overload
 
 __all__ = [
     "add_laplacian",
+    "add_sparse_products",
     "add_squared_distances",
     "bucket_pairs",
     "count_margins",
@@ -214,6 +215,18 @@ def keep_nearest(
                     at -= 1
                 best[g, r, at], index[g, r, at] = distance, column
                 reach = unit * max(best[0, r, k[0] - 1], best[1, r, k[1] - 1]) - own[r]
+
+
+@compiled
+def add_sparse_products(rows: Any, features: Any, first: Any, out: Any) -> None:
+    """Add the inner products of CSR rows from ``first`` on with all rows, given by feature."""
+    data, indices, indptr = rows
+    values, where, bounds = features
+    for r in range(out.shape[0]):
+        for p in range(indptr[first + r], indptr[first + r + 1]):
+            v = data[p]
+            for q in range(bounds[indices[p]], bounds[indices[p] + 1]):
+                out[r, where[q]] += v * values[q]
 
 
 @compiled

@@ -71,7 +71,8 @@ def backward(X: Items, S: Dense, *, exact: bool = False) -> Floats:
 def _blocks_as(X: Items, part: slice, kind: Any) -> Iterator[tuple[slice, Items]]:
     """A part of the rows: as it stands if of this kind, else converted block by block."""
     n_rows = part.stop - part.start
-    for block in [slice(0, n_rows)] if X.dtype == kind else blocks(n_rows, X.shape[1]):
+    whole = X.dtype == kind or sp.issparse(X)  # a sparse product has the size of its result
+    for block in [slice(0, n_rows)] if whole else blocks(n_rows, X.shape[1]):
         rows = slice(part.start + block.start, part.start + block.stop)
         yield rows, _view(X, rows).astype(kind, copy=False)
 
@@ -111,7 +112,7 @@ def squared_differences(X: Items, a: Ints, b: Ints, out: Floats | None = None) -
 
 
 def stored(X: Items) -> Any:
-    """X as compiled loops want it: an array, or the three arrays of a CSR matrix."""
+    """X as compiled loops want it: an array, or the three arrays of a sparse matrix."""
     return (X.data, X.indices, X.indptr) if sp.issparse(X) else np.asarray(X)
 
 

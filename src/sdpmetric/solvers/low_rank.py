@@ -65,9 +65,8 @@ def low_rank(
     monitor = Monitor(oracle, objective.share, tol, max_iter, time_limit, callback)
     sketch = scatter_sketch(objective, oracle, rank)
     P = sketch.start if start is None else start
-    room = max(2, history_bytes // (16 * P.size))
     seen = Screened(objective) if screen and worthwhile(objective) else objective
-    climb = _Climb(seen, oracle, sketch, History(min(corrections, room), lambda V: V))
+    climb = _Climb(seen, oracle, sketch, History(corrections, history_bytes))
     climb.move_to(objective.at(unit(P)))
     target = max(_FIRST_LOOK, _SETTLED * tol)
     status = None
