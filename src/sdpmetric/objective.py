@@ -22,7 +22,7 @@ from scipy.linalg import qr
 
 from ._typing import Dense, Floats, Ints, Items
 from .comparisons import Comparisons
-from .kernels import add_laplacian
+from .kernels import index_edges, laplacian_rows, list_lower
 from .losses import Loss
 from .margin import best_rho, weighted_sums
 from .products import backward, blocks, column_blocks, edge_distances, forward
@@ -163,9 +163,10 @@ class Objective:
     ) -> Floats:
         """``sum_e weights_e d_e d_e'``, in the units of the distances, times V; Y is X @ V."""
         out = np.empty(V.shape)
+        L = Laplacian(self.comparisons.edges, weights, self.X.shape[0])
         for columns in column_blocks(self.X.shape[0], V.shape[1], self.n_edges):
             block = forward(self.X, V[:, columns], exact=exact) if Y is None else Y
-            S = laplacian_times(self.comparisons.edges, weights, block)
+            S = L @ block
             out[:, columns] = backward(self.X, S, exact=exact)
             del block, S  # before the next ones are made
         out *= self.scale
@@ -307,12 +308,27 @@ class MemoryLine:
         return (1.0 - alpha) * self.start.learned + alpha * self.learned
 
 
-def laplacian_times(edges: Ints, weights: Floats, Y: Dense) -> Dense:
-    """``sum_e weights_e (e_a - e_b)(e_a - e_b)'`` times Y: a row per item, in Y's precision."""
-    out = np.zeros_like(Y)
-    over(
-        Y.shape[1],
-        lambda part: add_laplacian(edges, weights, Y, part.start, part.stop, out),
-        max(4, _EDGE_NUMBERS // max(1, len(edges))),
-    )
-    return out
+class Laplacian:
+    """``sum_e weights_e (e_a - e_b)(e_a - e_b)'`` as an operator on the items.
+
+    Edges are sorted by their lower item; those with weight are listed by their higher one too, so
+    that each row of the result only gathers, and threads can share the rows.
+    """
+
+    def __init__(self, edges: Ints, weights: Floats, n_items: int) -> None:
+        self.edges, self.weights = edges, weights
+        self.upper, self.lower = np.zeros((2, n_items + 1), dtype=np.int64)
+        active = index_edges(edges, weights, self.upper, self.lower)
+        self.items, self.values = np.empty(active, dtype=edges.dtype), np.empty(active)
+        list_lower(edges, weights, self.lower, self.items, self.values)
+
+    def __matmul__(self, Y: Dense) -> Dense:
+        """A row per item, in Y's precision."""
+        out = np.empty_like(Y)
+        listed = self.edges, self.weights, self.upper, self.lower, self.items, self.values
+        over(
+            len(Y),
+            lambda part: laplacian_rows(*listed, Y, part.start, part.stop, out),
+            len(Y) * _EDGE_NUMBERS // max(1, len(self.items) * Y.shape[1]),
+        )
+        return out
