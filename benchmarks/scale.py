@@ -66,42 +66,58 @@ def median_seconds(work: Callable[[], object], repeat: int = 3) -> float:
     return float(np.median(times))
 
 
+def _evaluation(objective: Any) -> dict[str, Any]:
+    """Seconds of an evaluation, and of the products and gathers inside it."""
+    from sdpmetric.products import backward, forward
+    from sdpmetric.threads import over
+
+    c = objective.comparisons
+    P = np.linalg.qr(np.random.default_rng(1).standard_normal((objective.n_features, RANK)))[0]
+    point = objective.at(P)
+    active = c.edges[np.flatnonzero(point.edge_weights)]
+    Y = forward(objective.X, P)
+
+    def both_ends(pairs: Array) -> None:
+        """The rows of Y at both ends of each edge, and nothing done with them."""
+
+        def part(rows: slice) -> None:
+            for start in range(rows.start, rows.stop, 4096):
+                some = pairs[start : min(start + 4096, rows.stop)]
+                np.take(Y, some[:, 0], axis=0)
+                np.take(Y, some[:, 1], axis=0)
+
+        over(len(pairs), part)
+
+    def spread() -> None:
+        np.bincount(c.far, minlength=len(c.edges))
+        np.bincount(c.near, minlength=len(c.edges))
+
+    work = {
+        "X P": lambda: forward(objective.X, P),
+        "X' S": lambda: backward(objective.X, Y),
+        "ends of all edges": lambda: both_ends(c.edges),
+        "ends of active edges": lambda: both_ends(active),
+        "distances of comparisons": lambda: (point.learned[c.far], point.learned[c.near]),
+        "slopes to edges": spread,
+    }
+    return {
+        "evaluation": median_seconds(lambda: objective.at(P).gradient()),
+        "bare": {name: median_seconds(function) for name, function in work.items()},
+        "edges": len(c.edges),
+        "active edges": len(active),
+    }
+
+
 def measure(n: int, D: int, m: int, threads: int, limit: float) -> dict[str, Any]:
     """One point, in this process."""
     from sdpmetric import Huber, solve
     from sdpmetric.problem import build
-    from sdpmetric.products import backward, forward
-    from sdpmetric.threads import over, working
+    from sdpmetric.threads import working
 
     solve(*planted(50, 3, 20))  # compiles
     X, triplets = planted(n, D, m)
     with working(threads):
-        objective = build(X, triplets, None, Huber(0.02), 10.0, None, 0.0).objective
-        P = np.linalg.qr(np.random.default_rng(1).standard_normal((D, RANK)))[0]
-        evaluation = median_seconds(lambda: objective.at(P).gradient())
-        edges = objective.comparisons.edges
-        active = edges[np.flatnonzero(objective.at(P).edge_weights)]
-        Y = forward(objective.X, P)
-
-        def gathers(pairs: Array) -> None:
-            """Both ends of each edge, and nothing done with them."""
-
-            def part(rows: slice) -> None:
-                for start in range(rows.start, rows.stop, 4096):
-                    some = pairs[start : min(start + 4096, rows.stop)]
-                    np.take(Y, some[:, 0], axis=0)
-                    np.take(Y, some[:, 1], axis=0)
-
-            over(len(pairs), part)
-
-        bare = {
-            "X P": median_seconds(lambda: forward(objective.X, P)),
-            "X' S": median_seconds(lambda: backward(objective.X, Y)),
-            "gathers for distances": median_seconds(lambda: gathers(edges)),
-            "gathers for the gradient": median_seconds(lambda: gathers(active)),
-        }
-        shares = {"edges": len(edges), "active edges": len(active)}
-    del objective, Y, edges, active
+        timed = _evaluation(build(X, triplets, None, Huber(0.02), 10.0, None, 0.0).objective)
     Path("/proc/self/clear_refs").write_text("5")
     before = memory("VmRSS")
     began = time.perf_counter()
@@ -113,10 +129,8 @@ def measure(n: int, D: int, m: int, threads: int, limit: float) -> dict[str, Any
         "D": D,
         "m": m,
         "threads": threads,
-        "evaluation": evaluation,
-        "bare": bare,
-        "ratio": evaluation / sum(bare.values()),
-        **shares,
+        **timed,
+        "ratio": timed["evaluation"] / sum(timed["bare"].values()),
         "fit": total,
         "evaluations": result.n_iter,
         "gap": result.gap,
@@ -156,9 +170,8 @@ def picture(points: list[dict[str, Any]]) -> None:
 
 
 def report(points: list[dict[str, Any]]) -> dict[str, float]:
-    columns = (
-        "axis n D m evaluation:s bare:s ratio fit:s evaluations gap peak:MB allowed:MB".split()
-    )
+    columns = ["axis", "n", "D", "m", "evaluation s", "bare s", "ratio", "fit s", "evaluations"]
+    columns += ["gap", "peak MB", "allowed MB"]
     rows = [
         [
             *(p[key] for key in ("axis", "n", "D", "m", "evaluation")),
@@ -167,7 +180,7 @@ def report(points: list[dict[str, Any]]) -> dict[str, float]:
         ]
         for p in points
     ]
-    show("Growth of cost", [c.replace(":", ", ") for c in columns], rows)
+    show("Growth of cost", columns, rows)
     exponents = {}
     for by in "nmD":
         some = [p for p in points if p["axis"] == by]
@@ -207,8 +220,7 @@ def main() -> None:
                     CONSOLE.print(f"{point}: {done.stderr.strip().splitlines()[-1]}")
                 else:
                     points.append({"axis": axis, **json.loads(done.stdout.splitlines()[-1])})
-                    exponents = {"seed": 0, "rank": RANK, "points": points}
-                    save("scale", exponents)
+                    save("scale", {"seed": 0, "rank": RANK, "points": points})
                 bar.advance(task)
     exponents = report(points)
     if not options.report:
