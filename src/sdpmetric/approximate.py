@@ -1,7 +1,8 @@
 """Nearest rows of the same and of other classes for very many rows, approximately, by Faiss.
 
-Rows are grouped around centres and only the groups nearest to a row are searched; what is found is
-ranked by exact distances. A row for which that finds too few is searched exactly.
+Rows are grouped around centres and only the groups nearest to a row are searched, of those that
+hold any row of the right class; what is found is ranked by exact distances. A row for which that
+finds too few is searched exactly.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ __all__ = ["approximately_nearest_by_class"]
 
 _SPARE = 2  # more than asked for, so that the exact ranking has something to choose from
 _QUERIES = 1 << 14
+_PROBES = 16  # groups to search, at least
 _TRAINING = 64  # rows for each centre
 
 
@@ -38,19 +40,30 @@ def approximately_nearest_by_class(
     order = np.argsort(y, kind="stable")  # so that a class is a range of the index
     bounds = np.concatenate([[0], np.cumsum(np.bincount(y))])
     mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-    index, probes = _index(faiss, X, order, mean)
+    index, group = _index(faiss, X, order, mean)
+    sizes = np.bincount(group, minlength=index.nlist)
+    centres = index.quantizer.reconstruct_n(0, index.nlist)
     same = np.full((n, n_same), -1, dtype=np.int64)
     other = np.full((n, n_other), -1, dtype=np.int64)
     for low, high in pairwise(bounds.tolist()):
-        own = faiss.IDSelectorRange(int(low), int(high))
-        groups = (same, own, high - low - 1), (other, faiss.IDSelectorNot(own), n - (high - low))
+        own = faiss.IDSelectorRange(low, high)
+        held = np.bincount(group[low:high], minlength=index.nlist)
+        searches = (
+            (same, own, high - low - 1, np.flatnonzero(held)),
+            (other, faiss.IDSelectorNot(own), n - (high - low), np.flatnonzero(sizes > held)),
+        )
         for start in range(low, high, _QUERIES):
             rows = order[start : min(start + _QUERIES, high)]
             queries = _float32(X, rows, mean)
-            for out, selector, there in groups:
-                wanted = min(out.shape[1], int(there))
-                options = faiss.SearchParametersIVF(sel=selector, nprobe=probes)
-                found = index.search(queries, wanted + 1 + _SPARE, params=options)[1]
+            for out, selector, there, groups in searches:
+                wanted = min(out.shape[1], there)
+                if wanted == 0:
+                    continue
+                probes = min(len(groups), max(_PROBES, index.nlist // 64))
+                distances, nearest = faiss.knn(queries, centres[groups], probes)
+                found = _search(
+                    faiss, index, queries, groups[nearest], distances, selector, wanted + 1 + _SPARE
+                )
                 found = np.where(found >= 0, order[found], -1)
                 out[rows, :wanted] = _ranked(X, y, rows, found, wanted, out is same)
             if report is not None:
@@ -58,16 +71,36 @@ def approximately_nearest_by_class(
     return same, other
 
 
-def _index(faiss: Any, X: Items, order: Ints, mean: Any) -> tuple[Any, int]:
-    """An inverted-file index of the rows in the given order, and how many lists to probe."""
+def _index(faiss: Any, X: Items, order: Ints, mean: Any) -> tuple[Any, Ints]:
+    """An inverted-file index of the rows in the given order, and the group of each of them."""
     n, D = X.shape
     lists = max(1, min(int(4.0 * np.sqrt(n)), n // _TRAINING))
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(D), D, lists)
     sample = np.random.default_rng(0).choice(n, min(n, lists * _TRAINING), replace=False)
     index.train(_float32(X, np.sort(sample), mean))
+    group = np.empty(n, dtype=np.int64)
     for block in blocks(n, D, 1 << 26):
-        index.add(_float32(X, order[block], mean))
-    return index, min(lists, max(16, lists // 64))
+        rows = _float32(X, order[block], mean)
+        group[block] = index.quantizer.search(rows, 1)[1][:, 0]
+        index.add_core(len(rows), faiss.swig_ptr(rows), None, faiss.swig_ptr(group[block]))
+    return index, group
+
+
+def _search(
+    faiss: Any, index: Any, queries: Any, groups: Ints, distances: Any, selector: Any, k: int
+) -> Ints:
+    """The k nearest rows in the given groups that a selector admits, -1 for none.
+
+    Faiss's own wrapper takes groups or a selector, not both.
+    """
+    options = faiss.SearchParametersIVF(sel=selector, nprobe=groups.shape[1])
+    groups = np.ascontiguousarray(groups, dtype=np.int64)
+    found, far = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
+    pointers = [faiss.swig_ptr(a) for a in (groups, distances, far, found)]
+    index.search_preassigned_c(
+        len(queries), faiss.swig_ptr(queries), k, *pointers, False, options, None
+    )
+    return found
 
 
 def _float32(X: Items, rows: Ints, mean: Any) -> Any:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._typing import Dense, Floats, Items
 from .comparisons import Comparisons
 from .products import edge_distances
-from .validation import as_triplets, as_weights, check_finite
+from .validation import as_csr, as_triplets, as_weights, check_finite
 
 __all__ = ["MetricMixin"]
 
@@ -125,7 +125,7 @@ class MetricMixin(TransformerMixin):
         )
         items = checked[0] if isinstance(checked, tuple) else checked
         if sp.issparse(items):
-            items = sp.csr_array(items)
+            items = as_csr(items)
         _finite(items)
         return (items, checked[1]) if isinstance(checked, tuple) else items
 

@@ -17,6 +17,7 @@ from ._typing import Floats, Ints, Items
 from .losses import Huber, Logistic, Loss, SquaredHinge
 
 __all__ = [
+    "as_csr",
     "as_items",
     "as_labels",
     "as_loss",
@@ -88,10 +89,19 @@ def check_neighbors(neighbors: object) -> None:
         )
 
 
+def as_csr(X: Any) -> Items:
+    """X as CSR with sorted columns, each but once; the user's own matrix is not touched."""
+    rows = sp.csr_array(X)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
 def as_items(X: Any, name: str = "X") -> Items:
     """X as a finite float32 or float64 array, or CSR; anything else becomes float64."""
     if sp.issparse(X):
-        X = sp.csr_array(X)
+        X = as_csr(X)
         entries = X.data
     else:
         X = np.asarray(X)
