@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLD_PYTHON ?= python3.11 # the last that NumPy 1.23, which some peers need, has wheels for
 
-.PHONY: demo test lint bench-solver bench-defaults bench-peers bench-sdp bench-scale clean
+.PHONY: demo test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -28,6 +28,9 @@ bench-peers: $(VENV)/bench.stamp .venv-peers/stamp .venv-mlpack/stamp
 
 bench-sdp: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks.sdp
+
+bench-mining: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks.mining
 
 bench-scale: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks.scale
