@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLD_PYTHON ?= python3.11 # the last that NumPy 1.23, which some peers need, has wheels for
 
-.PHONY: demo test lint bench-solver bench-defaults clean
+.PHONY: demo test lint bench-solver bench-defaults bench-peers bench-sdp bench-scale clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -21,6 +22,26 @@ bench-solver: $(VENV)/bench.stamp
 
 bench-defaults: $(VENV)/bench.stamp
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.defaults
+
+bench-peers: $(VENV)/bench.stamp .venv-peers/stamp .venv-mlpack/stamp
+	$(BIN)/python -m benchmarks.peers
+
+bench-sdp: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks.sdp
+
+bench-scale: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks.scale
+
+# Peers that do not run on today's NumPy and scikit-learn, and mlpack, get environments of their own.
+.venv-peers/stamp: benchmarks/peers/old.txt
+	$(OLD_PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --requirement $<
+	@touch $@
+
+.venv-mlpack/stamp: benchmarks/peers/mlpack.txt
+	$(PYTHON) -m venv .venv-mlpack
+	.venv-mlpack/bin/python -m pip install --quiet --requirement $<
+	@touch $@
 
 # pip of Python 3.11 cannot read dependency groups, so it is upgraded first.
 $(VENV)/pip.stamp:
@@ -41,4 +62,4 @@ $(VENV)/bench.stamp: $(VENV)/pip.stamp pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) output .coverage .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-peers .venv-mlpack output .coverage .mypy_cache .pytest_cache .ruff_cache

@@ -190,7 +190,7 @@ def test_lbfgs_on_a_quadratic_is_newton() -> None:
     rng = np.random.default_rng(7)
     A = rng.normal(size=(4, 4))
     H = A @ A.T + np.eye(4)
-    history = History(10, lambda V: V)
+    history = History(10, 1 << 28)
     basis = np.linalg.eigh(H)[1]  # conjugate directions
     for i in range(4):
         s = basis[:, i : i + 1]

@@ -36,7 +36,7 @@ def integers(seed: int, n: int = 60, D: int = 3, high: int = 4) -> tuple[Floats,
 @pytest.mark.parametrize("form", ["float64", "float32", "csr", "csr32", "int", "list"])
 @pytest.mark.parametrize("block", [1, 7, 4096])
 def test_exact_with_ties(form: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest, "_COLUMNS", block)
+    monkeypatch.setattr(nearest._DenseTable, "tile", (5, block))
     forms: dict[str, Any] = {
         "float64": np.asarray,
         "float32": lambda X: X.astype(np.float32),

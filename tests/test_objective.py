@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from problems import SMOOTH, Case, Floats, random_case
 from sdpmetric import Comparisons, Huber, Logistic, Loss, SquaredHinge
-from sdpmetric.objective import Objective, laplacian_times
+from sdpmetric.objective import Laplacian, Objective
 
 
 def objective_of(case: Case, X: Any = None) -> Objective:
@@ -179,7 +179,7 @@ def test_laplacian_is_a_sum_of_outer_products() -> None:
     for (a, b), w in zip(edges, weights, strict=True):
         e = np.eye(6)[a] - np.eye(6)[b]
         expected += w * np.outer(e, e)
-    found = laplacian_times(edges, weights, np.eye(6))
+    found = Laplacian(edges, weights, 6) @ np.eye(6)
     np.testing.assert_allclose(found, expected, atol=1e-15)
 
 

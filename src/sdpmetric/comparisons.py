@@ -75,12 +75,7 @@ class Comparisons:
     def edge_weights(self, w: Floats) -> Floats:
         """The transpose of `margins`: spread a number per comparison over the edges."""
         totals = np.zeros(len(self.edges))
-        # Each thread reads all comparisons and adds to its own range of edges.
-        over(
-            len(totals),
-            lambda part: scatter(w, self.near, self.far, part.start, part.stop, totals),
-            _PART,
-        )
+        scatter(w, self.near, self.far, totals)
         return totals
 
     def items(self) -> Ints:

@@ -16,12 +16,15 @@ from numba import types
 from numba.extending import overload
 
 __all__ = [
-    "add_laplacian",
+    "add_sparse_products",
     "add_squared_distances",
     "bucket_pairs",
     "count_margins",
     "differences",
+    "index_edges",
     "keep_nearest",
+    "laplacian_rows",
+    "list_lower",
     "list_margins",
     "number_pairs",
     "scatter",
@@ -84,33 +87,78 @@ def differences(d: Any, near: Any, far: Any, low: Any, high: Any, out: Any) -> N
 
 
 @compiled
-def scatter(w: Any, near: Any, far: Any, low: Any, high: Any, out: Any) -> None:
-    """``out[far[r]] += w[r]`` and ``out[near[r]] -= w[r]`` where they lie in low .. high - 1."""
+def scatter(w: Any, near: Any, far: Any, out: Any) -> None:
+    """``out[far[r]] += w[r]`` and ``out[near[r]] -= w[r]``."""
     for r in range(len(w)):
         if w[r] != 0.0:
-            if low <= far[r] < high:
-                out[far[r]] += w[r]
-            if low <= near[r] < high:
-                out[near[r]] -= w[r]
+            out[far[r]] += w[r]
+            out[near[r]] -= w[r]
 
 
 @compiled
-def add_laplacian(edges: Any, weights: Any, Y: Any, low: Any, high: Any, out: Any) -> None:
-    """``out += sum_e weights_e (e_a - e_b)(e_a - e_b)' Y`` in the columns low <= c < high."""
-    width = high - low
-    change = np.empty(width, Y.dtype)  # a place of its own, so that the loops are vectorised
+def index_edges(edges: Any, weights: Any, upper: Any, lower: Any) -> int:
+    """Where the edges of each lower item begin; how many with weight each higher item has.
+
+    ``upper`` (n_items + 1) are bounds within ``edges``, ``lower`` (n_items + 1) bounds for
+    `list_lower`; both begin as zeros. Returns the number of edges with weight.
+    """
+    n = len(upper) - 1
+    for e in range(len(weights)):
+        upper[edges[e, 0] + 1] += 1
+        if weights[e] != 0.0:
+            lower[edges[e, 1] + 1] += 1
+    for i in range(n):
+        upper[i + 1] += upper[i]
+        lower[i + 1] += lower[i]
+    return int(lower[n])
+
+
+@compiled
+def list_lower(edges: Any, weights: Any, lower: Any, items: Any, values: Any) -> None:
+    """The lower item and the weight of every edge with weight, by its higher item.
+
+    Moves each bound in ``lower`` on to the next one.
+    """
     for e in range(len(weights)):
         if weights[e] != 0.0:
-            w = Y.dtype.type(weights[e])
-            i, j = edges[e, 0], edges[e, 1]
-            y_i, y_j = Y[i, low:high], Y[j, low:high]
-            out_i, out_j = out[i, low:high], out[j, low:high]
+            place = lower[edges[e, 1]]
+            items[place], values[place] = edges[e, 0], weights[e]
+            lower[edges[e, 1]] = place + 1
+
+
+@compiled
+def laplacian_rows(
+    edges: Any,
+    weights: Any,
+    upper: Any,
+    lower: Any,
+    items: Any,
+    values: Any,
+    Y: Any,
+    low: Any,
+    high: Any,
+    out: Any,
+) -> None:
+    """Rows low .. high - 1 of ``sum_e weights_e (e_a - e_b)(e_a - e_b)' Y``."""
+    width = Y.shape[1]
+    total = np.empty(width, Y.dtype)
+    for i in range(low, high):
+        total[:] = 0.0
+        degree = 0.0
+        for e in range(upper[i], upper[i + 1]):
+            if weights[e] != 0.0:
+                degree += weights[e]
+                w, y = Y.dtype.type(weights[e]), Y[edges[e, 1]]
+                for c in range(width):
+                    total[c] += w * y[c]
+        for p in range(lower[i - 1] if i > 0 else 0, lower[i]):
+            degree += values[p]
+            w, y = Y.dtype.type(values[p]), Y[items[p]]
             for c in range(width):
-                change[c] = w * (y_i[c] - y_j[c])
-            for c in range(width):
-                out_i[c] += change[c]
-            for c in range(width):
-                out_j[c] -= change[c]
+                total[c] += w * y[c]
+        d, y = Y.dtype.type(degree), Y[i]
+        for c in range(width):
+            out[i, c] = d * y[c] - total[c]
 
 
 @compiled
@@ -137,17 +185,13 @@ def bucket_pairs(indices: Any, near: Any, far: Any, starts: Any, highs: Any, pos
     distinct = 0
     for item in range(len(starts) - 2):
         s, e = starts[item], starts[item + 1]
-        if e - s > 32:
-            order = np.argsort(highs[s:e])
-            highs[s:e] = highs[s:e][order]
-            positions[s:e] = positions[s:e][order]
-        else:
-            for k in range(s + 1, e):
+        for gap in (701, 301, 132, 57, 23, 10, 4, 1):  # Shell's sort: buckets are small
+            for k in range(s + gap, e):
                 h, p = highs[k], positions[k]
                 at = k
-                while at > s and highs[at - 1] > h:
-                    highs[at], positions[at] = highs[at - 1], positions[at - 1]
-                    at -= 1
+                while at >= s + gap and highs[at - gap] > h:
+                    highs[at], positions[at] = highs[at - gap], positions[at - gap]
+                    at -= gap
                 highs[at], positions[at] = h, p
         for k in range(s, e):
             if k == s or highs[k] != highs[k - 1]:
@@ -218,6 +262,18 @@ def keep_nearest(
                     at -= 1
                 best[g, r, at], index[g, r, at] = distance, column
                 reach = unit * max(best[0, r, k[0] - 1], best[1, r, k[1] - 1]) - own[r]
+
+
+@compiled
+def add_sparse_products(rows: Any, features: Any, first: Any, out: Any) -> None:
+    """Add the inner products of CSR rows from ``first`` on with all rows, given by feature."""
+    data, indices, indptr = rows
+    values, where, bounds = features
+    for r in range(out.shape[0]):
+        for p in range(indptr[first + r], indptr[first + r + 1]):
+            v = data[p]
+            for q in range(bounds[indices[p]], bounds[indices[p] + 1]):
+                out[r, where[q]] += v * values[q]
 
 
 @compiled

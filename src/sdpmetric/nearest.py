@@ -16,15 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import Dense, Floats, Ints, Items
-from .kernels import keep_nearest
+from .kernels import add_sparse_products, keep_nearest
 from .products import row_sums, stored
 from .progress import Report
 from .threads import over
 
 __all__ = ["nearest_by_class"]
 
-_ROWS = 2048  # of a tile, for each thread
-_COLUMNS = 1024  # a tile of float32 then fits into the cache
 _WHOLE = 1 << 26  # bytes of float32 rows up to which all are kept, not one tile at a time
 
 
@@ -37,23 +35,26 @@ def nearest_by_class(
     too few rows the last columns are -1. ``report(done, n)`` is told how many rows are done.
     """
     n = len(y)
-    table = _Table(X)
+    table: Any = _SparseTable(X) if sp.issparse(X) else _DenseTable(X)
     k = np.array([n_same, n_other])
     index = np.full((2, n, int(k.max())), -1, dtype=np.int64)
+    rows = stored(X)
 
     def scan(start: int, part: slice) -> None:
-        for first in range(start + part.start, start + part.stop, _ROWS):
-            block = slice(first, min(first + _ROWS, start + part.stop))
+        for first in range(start + part.start, start + part.stop, table.tile[0]):
+            block = slice(first, min(first + table.tile[0], start + part.stop))
             A, own = table.rows(block), table.lower[block].astype(np.float64)
             best = np.full((2, len(own), index.shape[2]), np.inf)
-            for column in range(0, n, _COLUMNS):
-                products = table.products(A, slice(column, min(column + _COLUMNS, n)))
+            nearest = np.full(best.shape, -1, dtype=np.int64)
+            for column in range(0, n, table.tile[1]):
+                products = table.products(A, slice(column, min(column + table.tile[1], n)))
                 keep_nearest(
-                    *(table.stored, table.unit, products, table.lower, own, y),
-                    *(block.start, column, k, best, index[:, block]),
+                    *(rows, table.unit, products, table.lower, own, y),
+                    *(block.start, column, k, best, nearest),
                 )
+            index[:, block] = nearest
 
-    step = 4 * _ROWS
+    step = 4 * table.tile[0]
     for start in range(0, n, step):
         stop = min(start + step, n)
         over(stop - start, partial(scan, start), 64)
@@ -62,51 +63,70 @@ def nearest_by_class(
     return index[0, :, :n_same], index[1, :, :n_other]
 
 
-class _Table:
+class _DenseTable:
     """Rows as float32, centred and of moderate size, and bounds on what rounding does to them."""
 
-    def __init__(self, X: Items) -> None:
-        self.X, self.stored = X, stored(X)
-        self.sparse = sp.issparse(X)
-        if self.sparse:
-            self.mean: Any = 0.0
-            size = float(np.abs(X.data).max(initial=0.0))
-            terms = int(np.diff(X.indptr).max(initial=0))
-        else:
-            self.mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-            size = float(max(np.max(X.max(axis=0) - self.mean), np.max(self.mean - X.min(axis=0))))
-            terms = X.shape[1]
-        # A power of two, so that nothing is rounded: the largest entry becomes 1 to 2.
-        self.factor = 2.0 ** -math.frexp(size)[1] if size > 0.0 else 1.0
-        self.unit = self.factor**2
-        self.whole: Any = None
-        n, D = X.shape
-        if self.sparse or 4 * n * D <= _WHOLE:
-            self.whole = self.rows(slice(0, n))
-        norms = np.concatenate(
-            [_squares(self.rows(slice(a, min(a + _ROWS, n)))) for a in range(0, n, _ROWS)]
-        )
-        # A product of D terms is off by at most D eps |a||b|, entries and norms by a few eps.
-        slack = (terms + 16) * float(np.finfo(np.float32).eps)
-        self.lower = ((1.0 - slack) * norms).astype(np.float32)
+    tile = 2048, 1024  # rows of a thread, and columns: a tile of float32 then fits into the cache
 
-    def rows(self, rows: slice) -> Any:
+    def __init__(self, X: Dense) -> None:
+        self.X = X
+        self.mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        size = float(max(np.max(X.max(axis=0) - self.mean), np.max(self.mean - X.min(axis=0))))
+        self.factor, self.unit = _moderate(size)
+        n, D = X.shape
+        self.whole: Any = None
+        if 4 * n * D <= _WHOLE:
+            self.whole = self.rows(slice(0, n))
+        blocks = [slice(a, min(a + self.tile[0], n)) for a in range(0, n, self.tile[0])]
+        squares = [np.einsum("ij,ij->i", *[self.rows(b)] * 2, dtype=np.float64) for b in blocks]
+        self.lower = _lower(np.concatenate(squares), D)
+
+    def rows(self, rows: slice) -> Dense:
         if self.whole is not None:
-            return self.whole[rows]
-        if self.sparse:
-            return (self.X[rows] * self.factor).astype(np.float32)
+            kept: Dense = self.whole[rows]
+            return kept
         block = self.X[rows] - self.mean
         block *= block.dtype.type(self.factor)
-        return block.astype(np.float32, copy=False)
+        rounded: Dense = block.astype(np.float32, copy=False)
+        return rounded
 
-    def products(self, A: Any, columns: slice) -> Dense:
-        tile: Any = A @ self.rows(columns).T
-        dense: Dense = tile.toarray() if self.sparse else tile
-        return dense
+    def products(self, A: Dense, columns: slice) -> Dense:
+        tile: Dense = A @ self.rows(columns).T
+        return tile
 
 
-def _squares(rows: Any) -> Floats:
-    if sp.issparse(rows):
-        return row_sums(rows.astype(np.float64).power(2))
-    squares: Floats = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-    return squares
+class _SparseTable:
+    """The same for CSR rows, which are not centred; products go by feature, not by row."""
+
+    def __init__(self, X: Items) -> None:
+        self.tile = 128, X.shape[0]
+        self.factor, self.unit = _moderate(float(np.abs(X.data).max(initial=0.0)))
+        scaled = sp.csr_array(X)
+        scaled.data = (X.data * X.dtype.type(self.factor)).astype(np.float32)
+        by_feature = scaled.tocsc()
+        self.by_row, self.by_feature = stored(scaled), stored(by_feature)
+        squares = row_sums(scaled.astype(np.float64).power(2))
+        self.lower = _lower(squares, int(np.diff(X.indptr).max(initial=0)))
+
+    def rows(self, rows: slice) -> slice:
+        return rows
+
+    def products(self, rows: slice, columns: slice) -> Dense:
+        out = np.zeros((rows.stop - rows.start, columns.stop), dtype=np.float32)
+        add_sparse_products(self.by_row, self.by_feature, rows.start, out)
+        return out
+
+
+def _moderate(size: float) -> tuple[float, float]:
+    """A power of two that makes entries of this size about 1, rounding nothing; its square."""
+    factor = 2.0 ** -math.frexp(size)[1] if size > 0.0 else 1.0
+    return factor, factor**2
+
+
+def _lower(squares: Floats, terms: int) -> Dense:
+    """Squared norms, less what rounding may do to a distance on their account.
+
+    A product of D terms is off by at most D eps |a||b|, entries and norms by a few eps.
+    """
+    slack = (terms + 16) * float(np.finfo(np.float32).eps)
+    return ((1.0 - slack) * squares).astype(np.float32)

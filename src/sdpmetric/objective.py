@@ -22,7 +22,7 @@ from scipy.linalg import qr
 
 from ._typing import Dense, Floats, Ints, Items
 from .comparisons import Comparisons
-from .kernels import add_laplacian
+from .kernels import index_edges, laplacian_rows, list_lower
 from .losses import Loss
 from .margin import best_rho, weighted_sums
 from .products import backward, blocks, column_blocks, edge_distances, forward
@@ -138,15 +138,16 @@ class Objective:
     def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> FactoredMemoryPoint:
         """F at P; ``rho`` is a guess, ``exact`` computes in float64 even where X is float32."""
         learned = np.zeros(self.n_edges)
-        for columns in column_blocks(self.X.shape[0], P.shape[1]):
+        Y: Dense | None = None
+        for columns in column_blocks(self.X.shape[0], P.shape[1], self.n_edges):
+            Y = None  # before the next block is made
             Y = forward(self.X, P[:, columns], exact=exact)
             edge_distances(Y, self.comparisons.edges, learned)
+        if Y is not None and Y.shape[1] < P.shape[1]:
+            Y = None  # X @ P is as large as X for tall data: computed again for the gradient
         learned *= self.scale / float(np.vdot(P, P))
         z, rho, value = self.best(learned, rho)
-        # For tall data X @ P is as large as X: it is then computed again for the gradient.
-        return FactoredMemoryPoint(
-            self, learned, z, rho, value, P, Y if Y.shape[1] == P.shape[1] else None
-        )
+        return FactoredMemoryPoint(self, learned, z, rho, value, P, Y)
 
     def at_distances(self, learned: Floats, rho: float = 0.0) -> MemoryPoint:
         """F where the scaled edge distances under M' are known."""
@@ -155,17 +156,19 @@ class Objective:
 
     def scatter(self, V: Floats) -> Floats:
         """The mean of ``d d'`` over the edges, in the units of the distances, times V."""
-        return self.signed_scatter(np.broadcast_to(1.0 / self.n_edges, self.n_edges), V)
+        return self.signed_scatter(np.full(self.n_edges, 1.0 / self.n_edges), V)
 
     def signed_scatter(
         self, weights: Floats, V: Floats, *, exact: bool = True, Y: Dense | None = None
     ) -> Floats:
         """``sum_e weights_e d_e d_e'``, in the units of the distances, times V; Y is X @ V."""
         out = np.empty(V.shape)
-        for columns in column_blocks(self.X.shape[0], V.shape[1]):
+        L = Laplacian(self.comparisons.edges, weights, self.X.shape[0])
+        for columns in column_blocks(self.X.shape[0], V.shape[1], self.n_edges):
             block = forward(self.X, V[:, columns], exact=exact) if Y is None else Y
-            S = laplacian_times(self.comparisons.edges, weights, block)
+            S = L @ block
             out[:, columns] = backward(self.X, S, exact=exact)
+            del block, S  # before the next ones are made
         out *= self.scale
         return out
 
@@ -227,12 +230,17 @@ class MemoryPoint:
     value: float
 
     @cached_property
-    def slopes(self) -> Floats:
-        return self.objective.slopes(self.z, self.rho)
+    def _sums(self) -> tuple[Floats, float, float]:
+        """Edge weights, ``far`` and the sum of the slopes, which are not kept themselves."""
+        o, far = self.objective, self.objective.comparisons.far
+        w, d = o.slopes(self.z, self.rho), o.mix(self.learned)
+        sums = over_blocks(len(w), lambda r: (w[r] @ d[far[r]], w[r].sum()))
+        weighted_far, total = np.sum(sums, axis=0)
+        return o.comparisons.edge_weights(w), float(weighted_far), float(total)
 
-    @cached_property
+    @property
     def edge_weights(self) -> Floats:
-        return self.objective.comparisons.edge_weights(self.slopes)
+        return self._sums[0]
 
     @cached_property
     def pull(self) -> float:
@@ -244,15 +252,13 @@ class MemoryPoint:
         o = self.objective
         return 0.0 if o.prior is None else o.t * float(self.edge_weights @ o.prior)
 
-    @cached_property
+    @property
     def far(self) -> float:
-        d, far = self.objective.mix(self.learned), self.objective.comparisons.far
-        w = self.slopes
-        return sum(over_blocks(len(w), lambda block: float(w[block] @ d[far[block]])))
+        return self._sums[1]
 
-    @cached_property
+    @property
     def slack(self) -> float:
-        return max(0.0, self.rho * (float(self.slopes.sum()) - 1.0))
+        return max(0.0, self.rho * (self._sums[2] - 1.0))
 
     @cached_property
     def curvature(self) -> float:
@@ -302,12 +308,27 @@ class MemoryLine:
         return (1.0 - alpha) * self.start.learned + alpha * self.learned
 
 
-def laplacian_times(edges: Ints, weights: Floats, Y: Dense) -> Dense:
-    """``sum_e weights_e (e_a - e_b)(e_a - e_b)'`` times Y: a row per item, in Y's precision."""
-    out = np.zeros_like(Y)
-    over(
-        Y.shape[1],
-        lambda part: add_laplacian(edges, weights, Y, part.start, part.stop, out),
-        max(4, _EDGE_NUMBERS // max(1, len(edges))),
-    )
-    return out
+class Laplacian:
+    """``sum_e weights_e (e_a - e_b)(e_a - e_b)'`` as an operator on the items.
+
+    Edges are sorted by their lower item; those with weight are listed by their higher one too, so
+    that each row of the result only gathers, and threads can share the rows.
+    """
+
+    def __init__(self, edges: Ints, weights: Floats, n_items: int) -> None:
+        self.edges, self.weights = edges, weights
+        self.upper, self.lower = np.zeros((2, n_items + 1), dtype=np.int64)
+        active = index_edges(edges, weights, self.upper, self.lower)
+        self.items, self.values = np.empty(active, dtype=edges.dtype), np.empty(active)
+        list_lower(edges, weights, self.lower, self.items, self.values)
+
+    def __matmul__(self, Y: Dense) -> Dense:
+        """A row per item, in Y's precision."""
+        out = np.empty_like(Y)
+        listed = self.edges, self.weights, self.upper, self.lower, self.items, self.values
+        over(
+            len(Y),
+            lambda part: laplacian_rows(*listed, Y, part.start, part.stop, out),
+            len(Y) * _EDGE_NUMBERS // max(1, len(self.items) * Y.shape[1]),
+        )
+        return out

@@ -44,7 +44,10 @@ def forward(X: Items, P: Floats, *, exact: bool = False) -> Dense:
 
     def multiply(part: slice) -> None:
         for rows, block in _blocks_as(X, part, kind):
-            out[rows] = block @ P
+            if sp.issparse(block):
+                out[rows] = block @ P
+            else:
+                np.matmul(block, P, out=out[rows])
 
     over(X.shape[0], multiply, _PRODUCT // max(1, P.size))
     return out
@@ -68,7 +71,8 @@ def backward(X: Items, S: Dense, *, exact: bool = False) -> Floats:
 def _blocks_as(X: Items, part: slice, kind: Any) -> Iterator[tuple[slice, Items]]:
     """A part of the rows: as it stands if of this kind, else converted block by block."""
     n_rows = part.stop - part.start
-    for block in [slice(0, n_rows)] if X.dtype == kind else blocks(n_rows, X.shape[1]):
+    whole = X.dtype == kind or sp.issparse(X)  # a sparse product has the size of its result
+    for block in [slice(0, n_rows)] if whole else blocks(n_rows, X.shape[1]):
         rows = slice(part.start + block.start, part.start + block.stop)
         yield rows, _view(X, rows).astype(kind, copy=False)
 
@@ -83,9 +87,9 @@ def _view(X: Items, rows: slice) -> Items:
     return sp.csr_array((X.data[stored_], X.indices[stored_], starts), shape=shape)
 
 
-def column_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Columns of which ``n_rows`` rows are not too large to be held at once."""
-    width = max(8, _COLUMN_BYTES // (8 * n_rows))
+def column_blocks(n_rows: int, n_columns: int, size: int = 0) -> Iterator[slice]:
+    """Columns of which ``n_rows`` rows can be held at once, beside arrays of ``size`` numbers."""
+    width = max(8, max(_COLUMN_BYTES, 8 * size) // (64 * n_rows) * 8)
     for start in range(0, n_columns, width):
         yield slice(start, min(start + width, n_columns))
 
@@ -108,7 +112,7 @@ def squared_differences(X: Items, a: Ints, b: Ints, out: Floats | None = None) -
 
 
 def stored(X: Items) -> Any:
-    """X as compiled loops want it: an array, or the three arrays of a CSR matrix."""
+    """X as compiled loops want it: an array, or the three arrays of a sparse matrix."""
     return (X.data, X.indices, X.indptr) if sp.issparse(X) else np.asarray(X)
 
 

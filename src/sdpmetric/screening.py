@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh, qr
 
-from ._typing import Floats
+from ._typing import Dense, Floats
 from .factors import unit
 from .objective import FactoredMemoryPoint, Objective
 from .products import squared_differences
+from .threads import over_blocks
 
 __all__ = ["Screened", "relative_change", "worthwhile"]
 
@@ -97,6 +98,7 @@ class Screened:
             if point.rho <= ball.rho:
                 self.skipped += len(self.whole.comparisons) - len(ball.objective.comparisons)
                 return point
+        self.ball = ball = None  # what it holds is let go before new arrays are made
         point = self.whole.at(P, rho=rho)
         step = np.inf if P_last is None else relative_change(P, P_last)
         self.ball = self._around(point, _REACH * step)
@@ -107,12 +109,17 @@ class Screened:
             return None
         radius = max(radius, _SMALLEST)
         whole, c = self.whole, self.whole.comparisons
-        # By how much a distance can change; under the prior's share it does not.
-        change = radius * whole.share * (point.learned + _FLOOR * self._lengths)
         rho = point.rho + radius * (point.rho + whole.loss.support)
-        kept: npt.NDArray[np.bool_] = (
-            point.z - change[c.far] - change[c.near] <= rho + whole.loss.support
-        )
+        kept = np.empty(len(c), dtype=bool)
+        d, lengths, far, near = point.learned, self._lengths, c.far, c.near
+
+        def fill(r: slice) -> None:
+            # By how much the distances can change; under the prior's share they do not.
+            change = d[far[r]] + d[near[r]] + _FLOOR * (lengths[far[r]] + lengths[near[r]])
+            limit = rho + whole.loss.support + radius * whole.share * change
+            np.less_equal(point.z[r], limit, out=kept[r])
+
+        over_blocks(len(c), fill)
         if np.count_nonzero(kept) > _WORTH * len(kept) or not kept.any():
             return None
         part = whole.replace(
@@ -122,14 +129,13 @@ class Screened:
         )
         return Ball(part, point.P, radius, rho)
 
-    @property
-    def _lengths(self) -> Floats:
-        """Squared distances under I/D, in the units of the objective."""
-        if not hasattr(self, "_euclidean"):
-            o = self.whole
-            distances = squared_differences(o.X, *o.comparisons.edges.T)
-            self._euclidean = (o.scale / o.n_features) * distances
-        return self._euclidean
+    @cached_property
+    def _lengths(self) -> Dense:
+        """Squared distances under I/D, in the units of the objective, not too small."""
+        o = self.whole
+        distances = squared_differences(o.X, *o.comparisons.edges.T)
+        distances *= o.scale / o.n_features * (1.0 + 1e-6)
+        return distances.astype(np.float32)
 
 
 def relative_change(P: Floats, Q: Floats) -> float:

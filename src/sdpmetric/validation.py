@@ -184,7 +184,7 @@ def as_triplets(triplets: Any, n_items: int, name: str = "triplets") -> Ints:
         _refuse(given, ~(np.isfinite(given) & (given == np.floor(given))), name, "whole numbers")
     _refuse(given, given < 0, name, "row indices that are not negative")
     _refuse(given, given >= n_items, name, f"row indices below the number of items, {n_items}")
-    indices = given.astype(np.int64)
+    indices = given.astype(np.int64, copy=False)
     _check_meaning(indices, name)
     return indices
 

@@ -9,8 +9,11 @@ from typing import TypeAlias
 import numpy as np
 
 from .._typing import Floats
+from ..threads import over
 
 __all__ = ["History"]
+
+_PART = 1 << 19  # numbers that are worth a thread
 
 Pairs: TypeAlias = deque[tuple[Floats, Floats, float]]
 
@@ -19,27 +22,29 @@ class History:
     """The last few steps s and gradient changes y, and the direction that they imply.
 
     ``precondition`` is the initial inverse Hessian up to a factor, and may be replaced at any time.
+    At most ``corrections`` are kept, fewer where they would need more than ``max_bytes``.
     """
 
-    def __init__(self, corrections: int, precondition: Callable[[Floats], Floats]) -> None:
-        self.pairs: Pairs = deque(maxlen=corrections)
-        self.precondition = precondition
+    def __init__(self, corrections: int, max_bytes: int) -> None:
+        self.pairs: Pairs = deque()
+        self.corrections, self.max_bytes = corrections, max_bytes
+        self.precondition: Callable[[Floats], Floats] = lambda V: V
 
     def direction(self, gradient: Floats) -> Floats:
         """The inverse Hessian times the gradient, by the two-loop recursion."""
         q = gradient.copy()
         weights = []
         for s, y, sy in reversed(self.pairs):
-            a = float(np.vdot(s, q)) / sy
+            a = _dot(s, q) / sy
             weights.append(a)
-            q -= a * y
+            _add(q, -a, y)
         q = self.precondition(q)
         if self.pairs:
             _, y, sy = self.pairs[-1]
-            yhy = float(np.vdot(y, self.precondition(y)))
+            yhy = _dot(y, self.precondition(y))
             q *= sy / yhy if yhy > 0.0 else 1.0
         for (s, y, sy), a in zip(self.pairs, reversed(weights), strict=True):
-            q += (a - float(np.vdot(y, q)) / sy) * s
+            _add(q, a - _dot(y, q) / sy, s)
         return q
 
     def learn(self, s: Floats, y: Floats) -> None:
@@ -47,15 +52,18 @@ class History:
 
         There the steps of the past are far too short, and the next one is chosen afresh.
         """
-        sy = float(np.vdot(s, y))
-        if sy <= 1e-14 * float(np.linalg.norm(s)) * float(np.linalg.norm(y)):
+        sy = _dot(s, y)
+        if sy <= 1e-14 * float(np.sqrt(_dot(s, s) * _dot(y, y))):
             self.clear()
             return
+        room = min(self.corrections, max(2, self.max_bytes // (16 * s.size)))
+        while len(self.pairs) >= room:
+            self.pairs.popleft()
         self.pairs.append((s, y, sy))
 
     def carried(self, change: Callable[[Floats], Floats]) -> Pairs:
         """The pairs as they are after the columns of the variable are rotated, cut or added to."""
-        carried: Pairs = deque(maxlen=self.pairs.maxlen)
+        carried: Pairs = deque()
         for s, y, _ in self.pairs:
             s, y = change(s), change(y)
             sy = float(np.vdot(s, y))
@@ -65,3 +73,16 @@ class History:
 
     def clear(self) -> None:
         self.pairs.clear()
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    return sum(over(len(a), lambda p: float(np.vdot(a[p], b[p])), _PART // max(1, a.shape[1])))
+
+
+def _add(q: Floats, factor: float, v: Floats) -> None:
+    """``q += factor * v``."""
+
+    def add(part: slice) -> None:
+        q[part] += factor * v[part]
+
+    over(len(q), add, _PART // max(1, q.shape[1]))

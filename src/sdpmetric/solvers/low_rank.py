@@ -65,9 +65,8 @@ def low_rank(
     monitor = Monitor(oracle, objective.share, tol, max_iter, time_limit, callback)
     sketch = scatter_sketch(objective, oracle, rank)
     P = sketch.start if start is None else start
-    room = max(2, history_bytes // (16 * P.size))
     seen = Screened(objective) if screen and worthwhile(objective) else objective
-    climb = _Climb(seen, oracle, sketch, History(min(corrections, room), lambda V: V))
+    climb = _Climb(seen, oracle, sketch, History(corrections, history_bytes))
     climb.move_to(objective.at(unit(P)))
     target = max(_FIRST_LOOK, _SETTLED * tol)
     status = None
@@ -80,7 +79,7 @@ def low_rank(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     whole = climb.whole
-    if whole is None or monitor.certified is not whole:
+    if whole is None or monitor.certified is None or monitor.certified() is not whole:
         whole = climb.tidy(tol)
         monitor.certify(whole, oracle.leading(whole))
     return monitor.result(whole, whole.P, status)
@@ -121,12 +120,12 @@ class _Climb:
     whole: Factored | None = None
 
     def move_to(self, point: Factored, pairs: Pairs | None = None) -> None:
+        station = Station.of(point)
         GP = point.gradient()
         norm = float(np.vdot(point.P, point.P))
         gradient = self.oracle.confine(GP - point.pull * point.P)
         gradient *= 2.0 * self.objective.share / norm
         # Together, so that an interrupt cannot leave half of them behind.
-        station = Station.of(point)
         self.point, self.whole, self.GP, self.gradient = station, point, GP, gradient
         self.history.pairs = self.history.pairs if pairs is None else pairs
         self.evaluations += 1

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
+from weakref import ReferenceType, ref
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Monitor:
     n_iter: int = 0
     upper_bound: float = np.inf
     gap: float = np.inf
-    certified: Point | None = None
+    certified: ReferenceType[Point] | None = None  # without its arrays
     began: float = field(default_factory=time.perf_counter)
     rows: list[tuple[float, float, float]] = field(default_factory=list)
 
@@ -58,7 +59,7 @@ class Monitor:
         """Record the bound ``F* <= F(M) + (1 - t)(lambda_max(G) - <G, M'>)``; return the gap."""
         gap = self.look(point, leading)
         self.upper_bound = min(self.upper_bound, point.value + gap)
-        self.certified = point
+        self.certified = ref(point)
         return self.gap
 
     def look(self, point: Point, leading: Leading) -> float:

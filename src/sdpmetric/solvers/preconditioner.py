@@ -26,6 +26,7 @@ from scipy.linalg import eigh, qr
 
 from .._typing import Floats
 from ..objective import Objective, Station
+from ..products import backward, forward
 from ..spectraplex import Oracle
 
 __all__ = ["Sketch", "scatter_sketch"]
@@ -45,7 +46,7 @@ class Sketch:
 
     def spread(self, P: Floats) -> Floats:
         """``P' S P / ||P||^2``."""
-        Q = self.axes.T @ P
+        Q = backward(self.axes, P)
         K = self.floor * (P.T @ P) + Q.T @ ((self.variances - self.floor)[:, None] * Q)
         return K / float(np.vdot(P, P))
 
@@ -60,9 +61,10 @@ class Sketch:
         change = 1.0 / (_DAMPING * (far + v) + v * steep) - base
 
         def apply(V: Floats) -> Floats:
-            V = V @ W
-            turned: Floats = (base * V + A @ (change * (A.T @ V))) @ W.T
-            return turned
+            V = forward(V, W)
+            turned = base * V
+            turned += forward(A, change * backward(A, V))
+            return forward(turned, W.T)
 
         return apply
 
