@@ -1,0 +1,1 @@
+"""`python -m benchmarks.peers`: this library against every peer, each fit in its own process."""

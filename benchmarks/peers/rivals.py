@@ -1,0 +1,59 @@
+"""Who competes, in which environment, and roughly how slowly (to run the cheap ones first)."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+
+
+@dataclass(frozen=True)
+class Rival:
+    """An adapter, its environment and its look in the picture (Okabe and Ito's colours)."""
+
+    adapter: str
+    environment: str
+    slowness: float
+    colour: str
+    marker: str
+
+    @property
+    def adapter_path(self) -> Path:
+        return HERE / "adapters" / f"{self.adapter}.py"
+
+    @property
+    def python(self) -> Path:
+        if self.environment == "current":
+            return Path(sys.executable)
+        python = ROOT / self.environment / "bin" / "python"
+        if not python.exists():
+            raise SystemExit(f"{self.environment} is missing: `make bench-peers` builds it.")
+        return python
+
+
+OURS = "sdpmetric"
+LMNN = "metric-learn LMNN"
+OLD, MLPACK = ".venv-peers", ".venv-mlpack"
+
+RIVALS = {
+    OURS: Rival("ours", "current", 1, "#D55E00", "*"),
+    "mlpack LMNN": Rival("mlpack_lmnn", MLPACK, 3, "#0072B2", "s"),
+    "pylmnn": Rival("pylmnn", OLD, 5, "#009E73", "^"),
+    "metric-learn SCML": Rival("metric_learn_scml", OLD, 4, "#CC79A7", "D"),
+    "metric-learn ITML": Rival("metric_learn_itml", OLD, 20, "#000000", "X"),
+    "sklearn NCA": Rival("sklearn_nca", "current", 15, "#E69F00", "o"),
+    LMNN: Rival("metric_learn_lmnn", OLD, 50, "#56B4E9", "v"),
+}
+PEERS = tuple(name for name in RIVALS if name != OURS)
+
+
+def find(name: str) -> str:
+    """A rival by its name or by its adapter's, so that "ours" will do."""
+    for full, rival in RIVALS.items():
+        if name in (full, rival.adapter):
+            return full
+    known = ", ".join(rival.adapter for rival in RIVALS.values())
+    raise SystemExit(f"no rival is called {name!r}; there are {known}.")
