@@ -29,10 +29,11 @@ def bare_products(X: Array) -> None:
     n, (rows, columns) = len(X), table.tile
 
     def scan(part: slice) -> None:
+        room = np.empty(rows * columns, dtype=np.float32)
         for first in range(part.start, part.stop, rows):
             A = table.rows(slice(first, min(first + rows, part.stop)))
             for column in range(0, n, columns):
-                table.products(A, slice(column, min(column + columns, n)))
+                table.products(A, slice(column, min(column + columns, n)), room)
 
     over(n, scan)
 

@@ -41,13 +41,14 @@ def nearest_by_class(
     rows = stored(X)
 
     def scan(start: int, part: slice) -> None:
+        room = np.empty(table.tile[0] * min(table.tile[1], n), dtype=np.float32)
         for first in range(start + part.start, start + part.stop, table.tile[0]):
             block = slice(first, min(first + table.tile[0], start + part.stop))
             A, own = table.rows(block), table.lower[block].astype(np.float64)
             best = np.full((2, len(own), index.shape[2]), np.inf)
             nearest = np.full(best.shape, -1, dtype=np.int64)
             for column in range(0, n, table.tile[1]):
-                products = table.products(A, slice(column, min(column + table.tile[1], n)))
+                products = table.products(A, slice(column, min(column + table.tile[1], n)), room)
                 keep_nearest(
                     *(rows, table.unit, products, table.lower, own, y),
                     *(block.start, column, k, best, nearest),
@@ -67,6 +68,7 @@ class _DenseTable:
     """Rows as float32, centred and of moderate size, and bounds on what rounding does to them."""
 
     tile = 2048, 1024  # rows of a thread, and columns: a tile of float32 then fits into the cache
+    small = 512, 1024  # where rows are not converted again for every tile
 
     def __init__(self, X: Dense) -> None:
         self.X = X
@@ -77,6 +79,7 @@ class _DenseTable:
         self.whole: Any = None
         if 4 * n * D <= _WHOLE:
             self.whole = self.rows(slice(0, n))
+            self.tile = min(self.tile, self.small)
         blocks = [slice(a, min(a + self.tile[0], n)) for a in range(0, n, self.tile[0])]
         squares = [np.einsum("ij,ij->i", *[self.rows(b)] * 2, dtype=np.float64) for b in blocks]
         self.lower = _lower(np.concatenate(squares), D)
@@ -90,9 +93,10 @@ class _DenseTable:
         rounded: Dense = block.astype(np.float32, copy=False)
         return rounded
 
-    def products(self, A: Dense, columns: slice) -> Dense:
-        tile: Dense = A @ self.rows(columns).T
-        return tile
+    def products(self, A: Dense, columns: slice, room: Dense) -> Dense:
+        B = self.rows(columns)
+        tile = room[: len(A) * len(B)].reshape(len(A), len(B))
+        return np.matmul(A, B.T, out=tile)
 
 
 class _SparseTable:
@@ -111,10 +115,12 @@ class _SparseTable:
     def rows(self, rows: slice) -> slice:
         return rows
 
-    def products(self, rows: slice, columns: slice) -> Dense:
-        out = np.zeros((rows.stop - rows.start, columns.stop), dtype=np.float32)
-        add_sparse_products(self.by_row, self.by_feature, rows.start, out)
-        return out
+    def products(self, rows: slice, columns: slice, room: Dense) -> Dense:
+        shape = rows.stop - rows.start, columns.stop
+        tile = room[: shape[0] * shape[1]].reshape(shape)
+        tile[:] = 0.0
+        add_sparse_products(self.by_row, self.by_feature, rows.start, tile)
+        return tile
 
 
 def _moderate(size: float) -> tuple[float, float]:
