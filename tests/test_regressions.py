@@ -6,6 +6,7 @@ import warnings
 from importlib import import_module
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,8 +15,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from problems import Case, consistent, random_triplets
-from sdpmetric import SDPMetric, Status, TripletSDPMetric, knn_triplets, solve
+from problems import Case, consistent, labelled, random_triplets
+from sdpmetric import Huber, SDPMetric, Status, TripletSDPMetric, kernels, knn_triplets, solve
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -178,3 +179,114 @@ def test_bad_arguments_are_named(options: dict[str, Any], named: str) -> None:
 def test_ragged_or_mixed_triplets(triplets: Any) -> None:
     with pytest.raises(ValueError, match="triplets"):
         solve(np.random.default_rng(8).normal(size=(5, 2)), triplets)
+
+
+def interrupting(k: int) -> Any:
+    """A Huber loss whose k-th slope is interrupted."""
+
+    class Interrupting(Huber):
+        calls = 0
+
+        def slope(self, t: Any, /) -> Any:
+            type(self).calls += 1
+            if type(self).calls == k:
+                raise KeyboardInterrupt
+            return super().slope(t)
+
+    return Interrupting(0.02)
+
+
+@pytest.mark.parametrize("k", [30, 60, 90, 120])
+@pytest.mark.parametrize("options", [{"triplets": "all", "tol": 1e-6}, {"n_rounds": 3}])
+def test_an_interrupt_ends_every_stage(options: dict[str, Any], k: int) -> None:
+    """A loose stage that was good enough, or a round, must not swallow it."""
+    X, y = labelled(np.random.default_rng(0), 80, 5)
+    loss = interrupting(k)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SDPMetric(loss=loss, **options).fit(X, y)
+    assert type(loss).calls >= k
+    assert model.status_ == "interrupted" or model.gap_ <= model.tol
+    assert type(loss).calls < k + 60
+
+
+def test_rounds_share_the_limits() -> None:
+    X, y = labelled(np.random.default_rng(1), 80, 5)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model = SDPMetric(n_rounds=4, max_iter=10).fit(X, y)
+    assert len(caught) == 1
+    assert model.n_iter_ < 20
+    whole = SDPMetric(n_rounds=2).fit(X, y)
+    assert whole.n_iter_ > SDPMetric().fit(X, y).n_iter_
+
+
+@pytest.mark.parametrize("factor", [1e-25, 1.0, 1e19])
+def test_approximate_search_in_any_units(factor: float) -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(500, 8)), rng.integers(0, 4, size=500)
+    expected = knn_triplets(X, y, neighbors="approximate")
+    np.testing.assert_array_equal(knn_triplets(X * factor, y, neighbors="approximate"), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_large_constant_columns_in_tiny_units(dtype: type) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 3, size=60)
+    unit, large = (1e-14, 1e30) if dtype is np.float32 else (1e-120, 1e200)
+    small = (X * unit).astype(dtype)
+    expected = knn_triplets(small, y)
+    padded = np.hstack([small, np.full((60, 1), large, dtype)])
+    np.testing.assert_array_equal(knn_triplets(padded, y), expected)
+    np.testing.assert_array_equal(knn_triplets(sp.csr_array(padded), y), expected)
+
+
+@pytest.mark.parametrize("size", [1e-20, 1e-22, 1e-23, 1e-30])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_rows_far_smaller_than_the_largest(size: float, form: Any) -> None:
+    """Their products are below the smallest float32."""
+    rng = np.random.default_rng(4)
+    small = np.repeat(rng.normal(size=(20, 50)), 3, axis=0) + 0.1 * rng.normal(size=(60, 50))
+    X = np.vstack([np.ones((1, 50)), -np.ones((1, 50)), size * small])
+    y = rng.integers(0, 3, size=62)
+    alone = knn_triplets(small, y[2:], 2, 2) + 2
+    found = knn_triplets(form(X), y, 2, 2)
+    np.testing.assert_array_equal(found[found[:, 0] >= 2], alone)
+
+
+def test_later_rounds_see_through_a_large_offset() -> None:
+    rng = np.random.default_rng(5)
+    X, y = labelled(rng, 120, 8)
+    shifted = (X + 1e5).astype(np.float32)
+    expected = SDPMetric(n_rounds=2).fit(shifted.astype(np.float64), y)
+    found = SDPMetric(n_rounds=2).fit(shifted, y)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-3)
+
+
+def test_compiled_loops_without_a_place_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = numba.njit
+
+    def njit(*args: Any, cache: bool = False, **options: Any) -> Any:
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return original(*args, **options)
+
+    monkeypatch.setattr(numba, "njit", njit)
+    assert kernels.compiled(lambda x: x + 1)(1) == 2
+
+
+@pytest.mark.parametrize(
+    ("work", "message"),
+    [
+        (lambda X: SDPMetric(triplets="all").fit(X, np.arange(len(X))), "y gives no triplet"),
+        (lambda X: knn_triplets(X, np.array(["a", 1] * 10, dtype=object)), "y must hold"),
+        (
+            lambda X: SDPMetric(class_weight={0: "a", 1: 1}).fit(X, np.arange(20) % 2),
+            "class_weight",
+        ),
+        (lambda X: knn_triplets(X, np.arange(20) % 2, progress=np.ones(2)), "progress must be"),
+        (lambda X: knn_triplets(X.astype("M8[s]"), np.arange(20) % 2), "X must hold real numbers"),
+    ],
+)
+def test_errors_name_the_argument(work: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        work(np.random.default_rng(6).normal(size=(20, 2)))

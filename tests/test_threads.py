@@ -65,6 +65,18 @@ def test_an_error_in_a_part_is_raised() -> None:
         over(10, lambda part: 1 // 0)
 
 
+def test_overlapping_fits_restore_the_threads_of_blas() -> None:
+    with threadpool_limits(2, "blas"):
+        first, second = working(None), working(None)
+        assert first.__enter__() == 2
+        with ThreadPoolExecutor(1) as pool:  # a thread of its own, as a second fit would have
+            assert pool.submit(second.__enter__).result() == 2
+            first.__exit__(None, None, None)
+            assert blas() == {1}
+            pool.submit(second.__exit__, None, None, None).result()
+        assert blas() == {2}
+
+
 def test_fits_in_several_threads_at_once() -> None:
     rng = np.random.default_rng(0)
     X, T = rng.normal(size=(40, 5)), random_triplets(rng, 40, 200, 3)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import Ints, Items
+from .nearest import moderate
 from .products import blocks, squared_differences
 from .progress import Report
 from .threads import over
@@ -40,7 +41,9 @@ def approximately_nearest_by_class(
     order = np.argsort(y, kind="stable")  # so that a class is a range of the index
     bounds = np.concatenate([[0], np.cumsum(np.bincount(y))])
     mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-    index, group = _index(faiss, X, order, mean)
+    size = float(max(np.max(X.max(axis=0) - mean), np.max(mean - X.min(axis=0))))
+    factor = X.dtype.type(moderate(size)[0])  # squares must fit into float32
+    index, group = _index(faiss, X, order, mean, factor)
     sizes = np.bincount(group, minlength=index.nlist)
     centres = index.quantizer.reconstruct_n(0, index.nlist)
     same = np.full((n, n_same), -1, dtype=np.int64)
@@ -54,7 +57,7 @@ def approximately_nearest_by_class(
         )
         for start in range(low, high, _QUERIES):
             rows = order[start : min(start + _QUERIES, high)]
-            queries = _float32(X, rows, mean)
+            queries = _float32(X, rows, mean, factor)
             for out, selector, there, groups in searches:
                 wanted = min(out.shape[1], there)
                 if wanted == 0:
@@ -71,16 +74,16 @@ def approximately_nearest_by_class(
     return same, other
 
 
-def _index(faiss: Any, X: Items, order: Ints, mean: Any) -> tuple[Any, Ints]:
+def _index(faiss: Any, X: Items, order: Ints, mean: Any, factor: Any) -> tuple[Any, Ints]:
     """An inverted-file index of the rows in the given order, and the group of each of them."""
     n, D = X.shape
     lists = max(1, min(int(4.0 * np.sqrt(n)), n // _TRAINING))
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(D), D, lists)
     sample = np.random.default_rng(0).choice(n, min(n, lists * _TRAINING), replace=False)
-    index.train(_float32(X, np.sort(sample), mean))
+    index.train(_float32(X, np.sort(sample), mean, factor))
     group = np.empty(n, dtype=np.int64)
     for block in blocks(n, D, 1 << 26):
-        rows = _float32(X, order[block], mean)
+        rows = _float32(X, order[block], mean, factor)
         group[block] = index.quantizer.search(rows, 1)[1][:, 0]
         index.add_core(len(rows), faiss.swig_ptr(rows), None, faiss.swig_ptr(group[block]))
     return index, group
@@ -103,8 +106,8 @@ def _search(
     return found
 
 
-def _float32(X: Items, rows: Ints, mean: Any) -> Any:
-    return np.ascontiguousarray(X[rows] - mean, dtype=np.float32)
+def _float32(X: Items, rows: Ints, mean: Any, factor: Any) -> Any:
+    return np.ascontiguousarray((X[rows] - mean) * factor, dtype=np.float32)
 
 
 def _ranked(X: Items, y: Ints, rows: Ints, found: Ints, k: int, same: bool) -> Ints:

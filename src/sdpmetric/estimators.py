@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_class_weight
 
 from ._typing import Floats, Ints, Items
+from ._warnings import warn
 from .all_triplets import AllTriplets
 from .losses import Loss
 from .metric import MetricMixin
-from .mining import crowd, listed, mine
-from .result import Result
+from .mining import check_pairs, crowd, listed, mine
+from .products import forward
+from .result import Result, Status
 from .settings import Settings
 from .threads import working
 from .validation import (
@@ -220,18 +225,26 @@ class SDPMetric(_Learner):
         check_integer("n_rounds", self.n_rounds, 1)
         check_neighbors(self.neighbors)
         classes, codes = as_labels(y)
+        check_pairs(codes)
         check_varied(X)
         weights = self._class_weights(classes, y, codes)
         if self.triplets == "all":
             settings.check_crowd(crowd(codes, self.n_neighbors, self.n_impostors, weights))
-        result, where = None, X
-        for _ in range(self.n_rounds):
-            if result is not None:
-                where = X @ result.components.T.astype(X.dtype)
-            start = self._start(X.shape[1]) if result is None else result.factor
-            result = self._round(settings, X, where, codes, weights, start)
-        assert result is not None  # there is at least one round
-        return self._take(result)
+        began = time.perf_counter()
+        result = self._round(settings, X, X, codes, weights, self._start(X.shape[1]))
+        used = result.n_iter
+        for done in range(1, self.n_rounds):
+            if not result.converged:
+                break
+            settings = settings.after(used, time.perf_counter() - began)
+            try:
+                where = forward(X, result.components.T, exact=True)
+                result = self._round(settings, X, where, codes, weights, result.factor)
+            except KeyboardInterrupt:
+                warn(f"Interrupted: the metric is that of round {done}.", ConvergenceWarning)
+                result = replace(result, n_iter=0, status=Status.INTERRUPTED)
+            used += result.n_iter
+        return self._take(replace(result, n_iter=used))
 
     def _round(
         self,
@@ -263,7 +276,10 @@ class SDPMetric(_Learner):
             raise ValueError(
                 f"class_weight must be None, 'balanced' or a dict, got {self.class_weight!r}."
             )
-        of_class = compute_class_weight(self.class_weight, classes=classes, y=y)
+        try:
+            of_class = compute_class_weight(self.class_weight, classes=classes, y=y)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"class_weight must give a number for each class. {error}") from None
         anchors = np.bincount(codes)[codes] > 1
         weights = as_weights(np.where(anchors, of_class[codes], 0.0), len(codes), "class_weight")
         assert weights is not None

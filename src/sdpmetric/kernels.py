@@ -34,8 +34,12 @@ FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}  # infinities keep their 
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile at the first call, and keep the machine code beside the source."""
-    return numba.njit(cache=True, nogil=True, fastmath=FLAGS, error_model="numpy")(function)
+    """Compile at the first call, and keep the machine code beside the source if possible."""
+    options: dict[str, Any] = {"nogil": True, "fastmath": FLAGS, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # no folder can be written to: compiled anew in every process
+        return numba.njit(**options)(function)
 
 
 def squared_distance(X: Any, i: Any, j: Any) -> float:

@@ -15,7 +15,7 @@ from .progress import Report, shown
 from .threads import working
 from .validation import as_items, as_labels, check_integer, check_jobs, check_neighbors
 
-__all__ = ["crowd", "knn_triplets", "listed", "mine"]
+__all__ = ["check_pairs", "crowd", "knn_triplets", "listed", "mine"]
 
 
 def knn_triplets(
@@ -72,16 +72,20 @@ def mine(
     report: Report | None = None,
 ) -> tuple[Ints, Ints]:
     """The near and the far rows of each row, -1 where there are too few, for checked X and y."""
+    check_pairs(y)
     _warn_of_small_classes(y, n_neighbors, n_impostors)
     sizes = np.bincount(y)
-    if sizes.max() < 2:
-        raise ValueError(
-            "y gives no triplet at all: no class has two members; expected at least one that has."
-        )
     n_near = min(n_neighbors, int(sizes.max()) - 1)
     n_far = min(n_impostors, len(y) - int(sizes.min()))
     search = nearest_by_class if neighbors == "exact" else approximately_nearest_by_class
     return search(tame(X)[0], y, n_near, n_far, report)
+
+
+def check_pairs(y: Ints) -> None:
+    if np.bincount(y).max() < 2:
+        raise ValueError(
+            "y gives no triplet at all: no class has two members; expected at least one that has."
+        )
 
 
 def crowd(y: Ints, n_neighbors: int, n_impostors: int, weights: Floats) -> float:

@@ -21,7 +21,7 @@ from .products import row_sums, stored
 from .progress import Report
 from .threads import over
 
-__all__ = ["nearest_by_class"]
+__all__ = ["moderate", "nearest_by_class"]
 
 _WHOLE = 1 << 26  # bytes of float32 rows up to which all are kept, not one tile at a time
 
@@ -74,7 +74,7 @@ class _DenseTable:
         self.X = X
         self.mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
         size = float(max(np.max(X.max(axis=0) - self.mean), np.max(self.mean - X.min(axis=0))))
-        self.factor, self.unit = _moderate(size)
+        self.factor, self.unit = moderate(size)
         n, D = X.shape
         self.whole: Any = None
         if 4 * n * D <= _WHOLE:
@@ -104,7 +104,7 @@ class _SparseTable:
 
     def __init__(self, X: Items) -> None:
         self.tile = 128, X.shape[0]
-        self.factor, self.unit = _moderate(float(np.abs(X.data).max(initial=0.0)))
+        self.factor, self.unit = moderate(float(np.abs(X.data).max(initial=0.0)))
         scaled = sp.csr_array(X)
         scaled.data = (X.data * X.dtype.type(self.factor)).astype(np.float32)
         by_feature = scaled.tocsc()
@@ -123,7 +123,7 @@ class _SparseTable:
         return tile
 
 
-def _moderate(size: float) -> tuple[float, float]:
+def moderate(size: float) -> tuple[float, float]:
     """A power of two that makes entries of this size about 1, rounding nothing; its square."""
     factor = 2.0 ** -math.frexp(size)[1] if size > 0.0 else 1.0
     return factor, factor**2
@@ -132,7 +132,9 @@ def _moderate(size: float) -> tuple[float, float]:
 def _lower(squares: Floats, terms: int) -> Dense:
     """Squared norms, less what rounding may do to a distance on their account.
 
-    A product of D terms is off by at most D eps |a||b|, entries and norms by a few eps.
+    A product of D terms is off by at most D eps |a||b|, entries and norms by a few eps, and each
+    term by what is lost below the smallest normal number.
     """
-    slack = (terms + 16) * float(np.finfo(np.float32).eps)
-    return ((1.0 - slack) * squares).astype(np.float32)
+    info = np.finfo(np.float32)
+    slack, lost = ((terms + 16) * float(unit) for unit in (info.eps, 2.0 * info.tiny))
+    return ((1.0 - slack) * squares - lost).astype(np.float32)

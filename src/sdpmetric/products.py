@@ -141,4 +141,6 @@ def tame(X: Items) -> tuple[Items, float]:
     if largest == 0.0 or 1.0 / bound < largest < bound:
         return X, 1.0
     factor = 2.0 ** min(1000, -math.frexp(largest)[1])
-    return X * X.dtype.type(factor), factor
+    # Columns that are constant may be far larger, and are nothing but zero.
+    factors = np.where(np.asarray(low == high).ravel(), 0.0, factor).astype(X.dtype)
+    return X * factors if not sp.issparse(X) else sp.csr_array(X @ sp.diags_array(factors)), factor

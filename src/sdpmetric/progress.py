@@ -18,7 +18,7 @@ def shown(progress: bool | Report, title: str) -> Iterator[Report | None]:
     if callable(progress):
         yield progress
         return
-    if progress not in (True, False):
+    if not isinstance(progress, bool):
         raise ValueError(f"progress must be True, False or a function, got {progress!r}.")
     if not progress:
         yield None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -90,6 +90,11 @@ class Settings:
         """Whether C is large enough where comparisons are that many times those it counts."""
         check_bounded(as_loss(self.loss, self.h) or Hinge(), float(self.C), crowd)
 
+    def after(self, used: int, seconds: float) -> Settings:
+        """What is left of the limits for another round."""
+        left = None if self.time_limit is None else max(1e-9, self.time_limit - seconds)
+        return replace(self, max_iter=max(1, self.max_iter - used), time_limit=left)
+
     def fit(
         self,
         X: Items,
@@ -139,6 +144,8 @@ class Settings:
         }
 
     def _finish(self, problem: Problem, result: Result) -> Result:
+        if result.gap <= float(self.tol):
+            result = replace(result, status=Status.CONVERGED)
         _warn_unless_converged(result, float(self.tol))
         return problem.lift(result, self.n_components)
 

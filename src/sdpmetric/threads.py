@@ -13,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -34,11 +35,10 @@ def working(n_jobs: int | None = None) -> Iterator[int]:
         return
     blas = _blas()
     if n_jobs is None:
-        allowed = [library.num_threads for library in blas.lib_controllers]
-        n_jobs = min([_cores(), *allowed])
+        n_jobs = _limit.allowed or _allowed(blas)
     elif n_jobs < 0:
         n_jobs = _cores()
-    with blas.limit(limits=1), ThreadPoolExecutor(n_jobs) as pool:
+    with _one_blas_thread(blas), ThreadPoolExecutor(n_jobs) as pool:
         token = _pool.set((pool, n_jobs))
         try:
             yield n_jobs
@@ -64,6 +64,41 @@ def over_blocks(n: int, work: Callable[[slice], T]) -> list[T]:
         return [work(slice(start, min(start + _BLOCK, n))) for start in starts]
 
     return [result for results in over(-(-n // _BLOCK), part, 4) for result in results]
+
+
+class _Limit:
+    """How many fits keep BLAS to one thread just now, and what it was allowed before the first."""
+
+    lock = Lock()
+    fits = 0
+    allowed = 0
+    held: Any = None
+
+
+_limit = _Limit()
+
+
+@contextmanager
+def _one_blas_thread(blas: ThreadpoolController) -> Iterator[None]:
+    """The limit is the process's own, so the first fit of several sets it and the last lifts it."""
+    with _limit.lock:
+        if _limit.fits == 0:
+            _limit.allowed = _allowed(blas)
+            _limit.held = blas.limit(limits=1)
+        _limit.fits += 1
+    try:
+        yield
+    finally:
+        with _limit.lock:
+            _limit.fits -= 1
+            if _limit.fits == 0:
+                _limit.held.restore_original_limits()
+                _limit.allowed = 0
+
+
+def _allowed(blas: ThreadpoolController) -> int:
+    threads: int = min([_cores(), *(library.num_threads for library in blas.lib_controllers)])
+    return threads
 
 
 @cache

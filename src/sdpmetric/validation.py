@@ -107,7 +107,7 @@ def as_items(X: Any, name: str = "X") -> Items:
         X = np.asarray(X)
         entries = X
     if X.dtype.kind not in "fiub":
-        if X.dtype.kind == "c":
+        if X.dtype.kind not in "OUST":
             raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
         try:
             X = X.astype(np.float64)
@@ -165,9 +165,9 @@ def as_labels(y: Any) -> tuple[npt.NDArray[Any], Ints]:
         raise ValueError(f"y must have one label per row, got shape {y.shape}.")
     try:
         check_classification_targets(y)
-    except ValueError as error:
-        raise ValueError(f"y must hold one class label per row. {error}") from None
-    classes, codes = np.unique(y, return_inverse=True)
+        classes, codes = np.unique(y, return_inverse=True)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must hold one class label per row, all of a kind. {error}") from None
     if len(classes) < 2:
         raise ValueError(f"y has 1 class ({classes[0]!r}), expected at least two.")
     return classes, codes.astype(np.int64)

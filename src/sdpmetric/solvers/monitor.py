@@ -20,6 +20,8 @@ __all__ = ["HISTORY", "Callback", "Monitor", "relative"]
 
 Callback: TypeAlias = Callable[[Progress], object]
 
+_ASKED = Status.STOPPED, Status.INTERRUPTED  # the gap may be good enough, but the user said stop
+
 HISTORY = np.dtype([("objective", float), ("gap", float), ("seconds", float)])
 
 
@@ -91,7 +93,7 @@ class Monitor:
             objective=point.value,
             upper_bound=self.upper_bound,
             gap=self.gap,
-            status=Status.CONVERGED if self.gap <= self.tol else status,
+            status=status if status in _ASKED or self.gap > self.tol else Status.CONVERGED,
             n_iter=self.n_iter,
             n_products=self.oracle.products,
             history=np.array(self.rows, dtype=HISTORY),

@@ -47,21 +47,29 @@ def by_working_sets(
     """Maximise F over all comparisons of the pool to a relative gap of ``tol``."""
     budget = Budget(max_iter, time_limit, callback)
     goal = max(tol, _FIRST)
-    while True:
-        elapsed = budget.seconds
-        stage = budget.run(solver, pool.objective(), start=start, tol=goal, **options)
-        budget.note(stage, elapsed)
-        start = stage.factor
-        added = pool.add(start, stage.rho)
-        if not added and goal <= tol:
-            return budget.whole(stage)
-        if stage.converged and budget.used < max_iter:
+    stage, status = None, None
+    try:
+        while status is None:
+            elapsed = budget.seconds
+            stage = budget.run(solver, pool.objective(), start=start, tol=goal, **options)
+            budget.note(stage, elapsed)
+            start = stage.factor
+            added = pool.add(start, stage.rho)
+            if not added and goal <= tol:
+                return budget.whole(stage)
             goal = max(tol, _CLOSER * goal) if added else tol
-            continue
-        # A limit came first: the certificate of what there is, over all comparisons.
-        status = stage.status if not stage.converged else Status.ITERATION_LIMIT
-        elapsed = budget.seconds
-        options |= {"max_iter": 0, "tol": tol}
-        stage = Budget(0, None, None).run(solver, pool.objective(), start=start, **options)
-        budget.note(stage, elapsed)
-        return budget.whole(stage, status=stage.status if stage.converged else status)
+            if not stage.converged:
+                status = stage.status
+            elif budget.used >= max_iter:
+                status = Status.ITERATION_LIMIT
+    except KeyboardInterrupt:
+        if stage is None:
+            raise
+        pool.add(stage.factor, stage.rho)
+        status = Status.INTERRUPTED
+    # A limit came first: the certificate of what there is, over all comparisons.
+    elapsed = budget.seconds
+    options |= {"max_iter": 0, "tol": tol}
+    stage = Budget(0, None, None).run(solver, pool.objective(), start=start, **options)
+    budget.note(stage, elapsed)
+    return budget.whole(stage, status=stage.status if stage.converged else status)
