@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from problems import LOSSES, SMOOTH, Case, Floats, Ints, consistent, random_case, random_triplets
-from sdpmetric import Progress, Result, knn_triplets
+from sdpmetric import Progress, Result, knn_triplets, solve
 from sdpmetric.factors import spectrum
 from sdpmetric.solvers.lbfgs import History
 
@@ -207,3 +207,14 @@ def test_lbfgs_on_a_quadratic_is_newton() -> None:
 def test_every_small_problem_reaches_a_tight_tolerance() -> None:
     for seed in range(20):
         assert random_case(seed, "squared_hinge").solve(tol=1e-6).converged
+
+
+def test_a_rank_far_above_the_start_is_reached_soon() -> None:
+    """Noisy answers in many dimensions: the optimum has a rank of about 50."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(400, 60))
+    T = consistent(random_triplets(rng, 400, 4000), X, np.eye(60))
+    small = solve(X, T, solver_options={"rank": 8}, tol=1e-3)
+    assert small.rank > 24
+    assert small.converged
+    assert small.n_iter < 800

@@ -28,7 +28,8 @@ __all__ = ["low_rank"]
 
 _CHECK_EVERY = 5  # evaluations between looks at the gap inside the range of P and its curvature
 _CUT_EVERY = 20  # evaluations between attempts to drop idle columns
-_GROW_BY = 8  # eigenvectors added at once, at the most
+_GROW_BY = 8  # eigenvectors looked at, at the least
+_GROW_MOST = 64
 _ARMIJO = 1e-4
 _FIRST_LOOK = 1e-2  # the inner gap at which the first certificate is made
 _SETTLED = 0.8  # share of tol at which the inner gap asks for one
@@ -74,8 +75,11 @@ def low_rank(
         while status is None:
             status = _ascend(climb, monitor, target)
             if status is None:
+                rank = climb.point.P.shape[1]
                 status = _certify_or_grow(climb, monitor, target)
-                target = _SETTLED * tol
+                grown = climb.point.P.shape[1] > rank
+                # Where directions were missing more may be: look again long before the end.
+                target = max(_SETTLED * tol, 0.1 * monitor.gap if grown else 0.0)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     whole = climb.whole
@@ -89,7 +93,7 @@ def _certify_or_grow(climb: _Climb, monitor: Monitor, target: float) -> Status |
     """Prove the optimum, or add the directions that the proof lacks."""
     point = climb.tidy(monitor.tol)
     free = monitor.oracle.confined is None
-    leading = monitor.oracle.leading(point, _GROW_BY, tol=0.1 * monitor.tol)
+    leading = monitor.oracle.leading(point, climb.growth(), tol=0.1 * monitor.tol)
     if free and monitor.oracle.confined is not None:
         climb.confine()
         return None
@@ -195,6 +199,11 @@ class _Climb:
         point = self.objective.at(self.point.P @ W, rho=self.point.rho, exact=exact)
         self.move_to(point, pairs)
         return point
+
+    def growth(self) -> int:
+        """How many directions to add: as many again where every column of P is in use."""
+        D, rank = map(int, self.point.P.shape)
+        return min(D, max(_GROW_BY, min(rank, _GROW_MOST, D - rank)))
 
     def grow(self, point: Factored, V: Floats) -> bool:
         """Add the columns V with the weight that serves F best; False if none does."""
