@@ -85,7 +85,7 @@ def low_rank(
     whole = climb.whole
     if whole is None or monitor.certified is None or monitor.certified() is not whole:
         whole = climb.tidy(tol)
-        monitor.certify(whole, oracle.leading(whole))
+        monitor.certify(whole, oracle.leading(whole, tol=0.1 * tol))
     return monitor.result(whole, whole.P, status)
 
 
