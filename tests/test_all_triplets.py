@@ -11,7 +11,15 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from problems import Floats, Ints, labelled
-from sdpmetric import Huber, Logistic, SDPMetric, SquaredHinge, knn_triplets, solve
+from sdpmetric import (
+    Comparisons,
+    Huber,
+    Logistic,
+    SDPMetric,
+    SquaredHinge,
+    knn_triplets,
+    solve,
+)
 from sdpmetric.all_triplets import AllTriplets, Mapped
 from sdpmetric.margin import best_rho
 from sdpmetric.mining import mine
@@ -204,3 +212,53 @@ def test_rounds_choose_neighbours_under_the_metric() -> None:
     assert second.objective_ == pytest.approx(by_hand.objective, rel=2e-4)
     assert second.scale_ == pytest.approx(by_hand.scale)
     assert second.scale_ != pytest.approx(first.scale_)
+
+
+def test_an_array_as_prior() -> None:
+    rng = np.random.default_rng(10)
+    X, y = labelled(rng, 50, 4)
+    A = rng.normal(size=(4, 4))
+    M0 = A @ A.T / np.sum(A**2)
+    m = SDPMetric(triplets="all", C=2.0, prior=M0, prior_weight=0.4).fit(X, y)
+    triplets, knn = every_triplet(X, y, 3), knn_triplets(X, y)
+    c = np.full(len(triplets), 2.0 / len(knn))
+    M = m.get_mahalanobis_matrix()
+    value, rho, gap = value_and_gap(X, M, triplets, c, units(X, knn), Huber(0.02), 0.4, M0)
+    assert m.objective_ == pytest.approx(value, rel=1e-9)
+    assert m.rho_ == pytest.approx(rho, rel=1e-7, abs=1e-9)
+    assert m.gap_ == pytest.approx(gap, rel=1e-3, abs=1e-9)
+
+
+def test_idle_edges_join_what_the_nearest_triplets_leave_apart() -> None:
+    c = Comparisons.from_indices(np.array([[0, 1, 2], [5, 4, 6]]), np.array([1.0, 2.0]))
+    joined = c.joined(8)
+    np.testing.assert_array_equal(joined.edges[joined.near], c.edges[c.near])
+    np.testing.assert_array_equal(joined.edges[joined.far], c.edges[c.far])
+    assert len(joined.edges) == len(c.edges) + 3  # items 3 and 7, and the two groups
+    assert joined.edges.tolist() == sorted(joined.edges.tolist())
+    assert joined.joined(8) is joined
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_an_interrupted_search_keeps_the_metric(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sdpmetric import pool
+
+    original, calls = pool.TripletPool.add, []
+
+    def add(self: Any, factor: Floats, rho: float) -> int:
+        calls.append(rho)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return original(self, factor, rho)
+
+    monkeypatch.setattr(pool.TripletPool, "add", add)
+    X, y = labelled(np.random.default_rng(11), 60, 5)
+    m = SDPMetric(triplets="all").fit(X, y)
+    assert m.status_ == "interrupted"
+    assert len(calls) == 3
+    triplets, knn = every_triplet(X, y, 3), knn_triplets(X, y)
+    c = np.full(len(triplets), 10.0 / len(knn))
+    M = m.get_mahalanobis_matrix()
+    value, _, gap = value_and_gap(X, M, triplets, c, units(X, knn), Huber(0.02), 0.0, None)
+    assert m.objective_ == pytest.approx(value, rel=1e-9)
+    assert m.gap_ == pytest.approx(gap, rel=1e-3)
