@@ -85,7 +85,7 @@ def low_rank(
     whole = climb.whole
     if whole is None or monitor.certified is None or monitor.certified() is not whole:
         whole = climb.tidy(tol)
-        monitor.certify(whole, oracle.leading(whole, tol=0.1 * tol))
+        monitor.certify(whole, oracle.leading(whole, tol=0.1 * tol, reached=whole.pull))
     return monitor.result(whole, whole.P, status)
 
 
@@ -93,7 +93,9 @@ def _certify_or_grow(climb: _Climb, monitor: Monitor, target: float) -> Status |
     """Prove the optimum, or add the directions that the proof lacks."""
     point = climb.tidy(monitor.tol)
     free = monitor.oracle.confined is None
-    leading = monitor.oracle.leading(point, climb.growth(), tol=0.1 * monitor.tol)
+    leading = monitor.oracle.leading(
+        point, climb.growth(), tol=0.1 * monitor.tol, reached=point.pull
+    )
     if free and monitor.oracle.confined is not None:
         climb.confine()
         return None
