@@ -42,38 +42,41 @@ def compiled(function: Callable[..., Any]) -> Any:
         return numba.njit(**options)(function)
 
 
+def _dense_distance(X: Any, i: Any, j: Any) -> float:
+    total = 0.0
+    for c in range(X.shape[1]):
+        d = np.float64(X[i, c]) - np.float64(X[j, c])
+        total += d * d
+    return total
+
+
+def _sparse_distance(X: Any, i: Any, j: Any) -> float:
+    data, indices, indptr = X
+    total = 0.0
+    a, b = indptr[i], indptr[j]
+    while a < indptr[i + 1] or b < indptr[j + 1]:
+        d = 0.0
+        left = b == indptr[j + 1] or (a < indptr[i + 1] and indices[a] <= indices[b])
+        right = a == indptr[i + 1] or (b < indptr[j + 1] and indices[b] <= indices[a])
+        if left:
+            d += data[a]
+            a += 1
+        if right:
+            d -= data[b]
+            b += 1
+        total += d * d
+    return total
+
+
 def squared_distance(X: Any, i: Any, j: Any) -> float:
     """``|X[i] - X[j]|^2`` in float64; X dense, or CSR as (data, indices, indptr), sorted."""
-    raise NotImplementedError
+    return _sparse_distance(X, i, j) if isinstance(X, tuple) else _dense_distance(X, i, j)
 
 
 @overload(squared_distance, jit_options={"nogil": True, "fastmath": FLAGS})
 def _squared_distance(X: Any, i: Any, j: Any) -> Any:
-    def dense(X: Any, i: Any, j: Any) -> float:
-        total = 0.0
-        for c in range(X.shape[1]):
-            d = np.float64(X[i, c]) - np.float64(X[j, c])
-            total += d * d
-        return total
-
-    def sparse(X: Any, i: Any, j: Any) -> float:
-        data, indices, indptr = X
-        total = 0.0
-        a, b = indptr[i], indptr[j]
-        while a < indptr[i + 1] or b < indptr[j + 1]:
-            d = 0.0
-            left = b == indptr[j + 1] or (a < indptr[i + 1] and indices[a] <= indices[b])
-            right = a == indptr[i + 1] or (b < indptr[j + 1] and indices[b] <= indices[a])
-            if left:
-                d += data[a]
-                a += 1
-            if right:
-                d -= data[b]
-                b += 1
-            total += d * d
-        return total
-
-    return sparse if isinstance(X, types.BaseTuple) else dense
+    """The same choice, made when a loop that calls it is compiled."""
+    return _sparse_distance if isinstance(X, types.BaseTuple) else _dense_distance
 
 
 @compiled
