@@ -284,23 +284,13 @@ def add_sparse_products(rows: Any, features: Any, first: Any, out: Any) -> None:
 
 
 @compiled
-def count_margins(
-    products: Any,
-    norms: Any,
-    reach: Any,
-    weights: Any,
-    labels: Any,
-    rows: Any,
-    first_column: Any,
-    bottom: Any,
-    step: Any,
-    histogram: Any,
-) -> None:
+def count_margins(tile: Any, bottom: Any, step: Any, histogram: Any) -> None:
     """Add the triplets of a tile to a histogram of their margins, from ``bottom`` in bins of step.
 
     ``norms[c] - 2 products[r, c] - reach[r, t]`` is the margin of row r, its target t and a far
     column c, which is every column with another label. Beyond the last bin they are not counted.
     """
+    products, norms, reach, weights, labels, rows, first_column = tile
     bins = len(histogram)
     for r in range(products.shape[0]):
         label = labels[rows[r]]
@@ -315,28 +305,17 @@ def count_margins(
 
 
 @compiled
-def list_margins(
-    products: Any,
-    norms: Any,
-    reach: Any,
-    weights: Any,
-    labels: Any,
-    rows: Any,
-    first_column: Any,
-    limit: Any,
-    out: Any,
-) -> int:
+def list_margins(tile: Any, limit: Any, out: Any) -> int:
     """List the triplets of a tile whose margin is below ``limit``, as in `count_margins`.
 
     A triplet is the number ``(row * targets + t) * rows + column``. Returns how many there are,
     which may be more than there is room for in ``out``.
     """
+    products, norms, reach, _, labels, rows, first_column = tile
     n, k = len(labels), reach.shape[1]
     found = 0
     for r in range(products.shape[0]):
         row = rows[r]
-        if weights[r] == 0.0:
-            continue
         most = np.max(reach[r]) + limit
         for c in range(products.shape[1]):
             column = first_column + c
