@@ -18,6 +18,7 @@ from scipy.linalg import eigh, qr
 
 from ._typing import Dense, Floats
 from .factors import unit
+from .losses import vanishes
 from .objective import FactoredMemoryPoint, Objective
 from .products import squared_differences
 from .threads import over_blocks
@@ -35,11 +36,9 @@ _LONG = 16.0  # columns of X whose product costs as much as the gathers along on
 def worthwhile(objective: Objective) -> bool:
     """Whether comparisons, and not products with X, are what an evaluation costs."""
     n, D = objective.X.shape
-    loss = objective.loss
     if len(objective.comparisons) < _MANY or objective.n_edges * _LONG < n * D:
         return False
-    beyond = np.array([loss.support * 1.001 + 1e-9])
-    return bool(np.isfinite(beyond).all() and np.all(loss.value(beyond) == 0.0))
+    return vanishes(objective.loss)
 
 
 @dataclass(frozen=True, eq=False)

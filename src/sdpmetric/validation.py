@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Items
-from .losses import Huber, Logistic, Loss, SquaredHinge
+from .losses import Huber, Logistic, Loss, SquaredHinge, vanishes
 
 __all__ = [
     "as_csr",
@@ -293,8 +293,7 @@ def check_bounded(loss: Loss, C: float, crowd: float = 1.0) -> None:
 
 def check_support(loss: Loss) -> None:
     """Working sets need a loss that is zero beyond some margin."""
-    beyond = np.array([loss.support * 1.001 + 1e-9])
-    if not math.isfinite(loss.support) or np.any(loss.value(beyond) != 0.0):
+    if not vanishes(loss):
         raise ValueError(
             f"loss must be zero beyond a finite support for triplets='all', got {loss!r} with "
             f"support {loss.support!r}; expected 'huber', 'squared_hinge', 'hinge' or such a Loss."
