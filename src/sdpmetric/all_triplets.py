@@ -18,7 +18,7 @@ from ._typing import Floats, Ints, Items
 from .kernels import count_margins, list_margins
 from .losses import Loss
 from .margin import best_rho
-from .products import row_sums, squared_differences
+from .products import squared_differences, squared_norms
 from .threads import over
 
 __all__ = ["AllTriplets", "Mapped"]
@@ -35,7 +35,7 @@ class Mapped:
 
     def __init__(self, *tables: tuple[float, Items]) -> None:
         self.tables = [(weight, table) for weight, table in tables if weight > 0.0]
-        self.norms = np.sum([weight * _squares(T) for weight, T in self.tables], axis=0)
+        self.norms = np.sum([weight * squared_norms(T) for weight, T in self.tables], axis=0)
         # What rounding may do to a squared distance.
         slack = [(T.shape[1] + 16) * float(np.finfo(T.dtype).eps) for _, T in self.tables]
         self.rounding = 4.0 * max(slack) * float(self.norms.max())
@@ -181,10 +181,3 @@ class AllTriplets:
             return state
 
         return over(len(rows), scan, 64)
-
-
-def _squares(rows: Items) -> Floats:
-    if sp.issparse(rows):
-        return row_sums(rows.multiply(rows))
-    squares: Floats = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-    return squares

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from ._typing import Dense, Floats, Ints, Items
 from .kernels import add_sparse_products, keep_nearest
-from .products import row_sums, stored
+from .products import squared_norms, stored
 from .progress import Report
 from .threads import over
 
@@ -81,8 +81,8 @@ class _DenseTable:
             self.whole = self.rows(slice(0, n))
             self.tile = min(self.tile, self.small)
         blocks = [slice(a, min(a + self.tile[0], n)) for a in range(0, n, self.tile[0])]
-        squares = [np.einsum("ij,ij->i", *[self.rows(b)] * 2, dtype=np.float64) for b in blocks]
-        self.lower = _lower(np.concatenate(squares), D)
+        squares = np.concatenate([squared_norms(self.rows(block)) for block in blocks])
+        self.lower = _lower(squares, D)
 
     def rows(self, rows: slice) -> Dense:
         if self.whole is not None:
@@ -109,8 +109,7 @@ class _SparseTable:
         scaled.data = (X.data * X.dtype.type(self.factor)).astype(np.float32)
         by_feature = scaled.tocsc()
         self.by_row, self.by_feature = stored(scaled), stored(by_feature)
-        squares = row_sums(scaled.astype(np.float64).power(2))
-        self.lower = _lower(squares, int(np.diff(X.indptr).max(initial=0)))
+        self.lower = _lower(squared_norms(scaled), int(np.diff(X.indptr).max(initial=0)))
 
     def rows(self, rows: slice) -> slice:
         return rows

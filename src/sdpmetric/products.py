@@ -24,8 +24,8 @@ __all__ = [
     "column_blocks",
     "edge_distances",
     "forward",
-    "row_sums",
     "squared_differences",
+    "squared_norms",
     "stored",
     "tame",
 ]
@@ -116,9 +116,12 @@ def stored(X: Items) -> Any:
     return (X.data, X.indices, X.indptr) if sp.issparse(X) else np.asarray(X)
 
 
-def row_sums(rows: Any) -> Floats:
-    """Sums over the rows of a sparse matrix, as a flat array."""
-    return np.asarray(rows.sum(axis=1)).ravel()
+def squared_norms(X: Items) -> Floats:
+    """``||x||^2`` of each row in float64, dense or CSR."""
+    if sp.issparse(X):
+        return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+    squares: Floats = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return squares
 
 
 def blocks(n: int, width: int, block_bytes: int = _BLOCK_BYTES) -> Iterator[slice]:
