@@ -19,7 +19,7 @@ from .comparisons import Comparisons
 from .factors import spectrum
 from .losses import Loss
 from .objective import Objective
-from .products import edge_distances, forward, squared_differences, tame
+from .products import edge_distances, extremes, forward, squared_differences, tame
 from .result import Result
 from .spectraplex import DENSE_LIMIT
 from .threads import over_blocks
@@ -162,7 +162,8 @@ def _coordinates(X: Items) -> tuple[Items, Items | None]:
     this is called for.
     """
     basis: Items | None = None
-    range_ = _ranges(X)
+    low, high = extremes(X)
+    range_: Floats = high.astype(np.float64) - low
     varied = range_ > 0.0
     if not varied.all():
         basis = sp.eye_array(X.shape[1], format="csc")[:, varied]
@@ -181,15 +182,6 @@ def _coordinates(X: Items) -> tuple[Items, Items | None]:
     kept = s > s[0] * D * np.finfo(np.float64).eps
     rows = Vt[kept].T
     return U[:, kept] * s[kept], rows if basis is None else basis @ rows
-
-
-def _ranges(X: Items) -> Floats:
-    """The largest less the smallest entry of each column."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    if sp.issparse(X):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    ranges: Floats = np.asarray(high, dtype=np.float64) - low
-    return ranges
 
 
 def _root(prior: Floats, basis: Items | None) -> Floats:

@@ -23,6 +23,7 @@ __all__ = [
     "blocks",
     "column_blocks",
     "edge_distances",
+    "extremes",
     "forward",
     "squared_differences",
     "squared_norms",
@@ -131,19 +132,25 @@ def blocks(n: int, width: int, block_bytes: int = _BLOCK_BYTES) -> Iterator[slic
         yield slice(start, min(start + step, n))
 
 
+def extremes(X: Items) -> tuple[Dense, Dense]:
+    """The smallest and the largest entry of each column."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sp.issparse(X):
+        return low.toarray().ravel(), high.toarray().ravel()
+    return low, high
+
+
 def tame(X: Items) -> tuple[Items, float]:
     """X times a power of two, which rounds nothing, if its squares would over- or underflow.
 
     What counts is how far the entries of a column differ: constant columns may be of any size.
     """
-    low, high = X.min(axis=0), X.max(axis=0)
-    if sp.issparse(X):
-        low, high = low.toarray(), high.toarray()
+    low, high = extremes(X)
     largest = float(np.max(0.5 * high - 0.5 * low))
     bound = 1e100 if X.dtype == np.float64 else 1e12
     if largest == 0.0 or 1.0 / bound < largest < bound:
         return X, 1.0
     factor = 2.0 ** min(1000, -math.frexp(largest)[1])
     # Columns that are constant may be far larger, and are nothing but zero.
-    factors = np.where(np.asarray(low == high).ravel(), 0.0, factor).astype(X.dtype)
+    factors = np.where(low == high, 0.0, factor).astype(X.dtype)
     return X * factors if not sp.issparse(X) else sp.csr_array(X @ sp.diags_array(factors)), factor

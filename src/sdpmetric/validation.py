@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Items
 from .losses import Huber, Logistic, Loss, SquaredHinge, vanishes
+from .products import extremes
 
 __all__ = [
     "as_csr",
@@ -146,10 +147,8 @@ def check_finite(X: Items, entries: npt.NDArray[Any], name: str = "X") -> None:
 
 def check_varied(X: Items) -> None:
     """Some pair of rows must differ."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    if sp.issparse(X):
-        low, high = low.toarray(), high.toarray()
-    if (low == high).all():
+    low, high = extremes(X)
+    if np.array_equal(low, high):
         raise ValueError(
             f"X: all {X.shape[0]} rows are identical (n_samples={X.shape[0]}), expected rows that "
             "differ."
