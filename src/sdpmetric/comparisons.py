@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ._typing import Floats, Ints
 from .kernels import bucket_pairs, differences, number_pairs, scatter
-from .threads import over
+from .threads import over, over_blocks
 
 __all__ = ["Comparisons"]
 
@@ -71,6 +71,12 @@ class Comparisons:
             _PART,
         )
         return z
+
+    def far_sums(self, w: Floats, distances: Floats) -> tuple[float, float]:
+        """``sum_r w_r d(far_r)`` and ``sum_r w_r``, whatever the number of threads."""
+        sums = over_blocks(len(w), lambda r: (w[r] @ distances[self.far[r]], w[r].sum()))
+        far, total = np.sum(sums, axis=0)
+        return float(far), float(total)
 
     def edge_weights(self, w: Floats) -> Floats:
         """The transpose of `margins`: spread a number per comparison over the edges."""

@@ -232,11 +232,9 @@ class MemoryPoint:
     @cached_property
     def _sums(self) -> tuple[Floats, float, float]:
         """Edge weights, ``far`` and the sum of the slopes, which are not kept themselves."""
-        o, far = self.objective, self.objective.comparisons.far
-        w, d = o.slopes(self.z, self.rho), o.mix(self.learned)
-        sums = over_blocks(len(w), lambda r: (w[r] @ d[far[r]], w[r].sum()))
-        weighted_far, total = np.sum(sums, axis=0)
-        return o.comparisons.edge_weights(w), float(weighted_far), float(total)
+        o = self.objective
+        w = o.slopes(self.z, self.rho)
+        return o.comparisons.edge_weights(w), *o.comparisons.far_sums(w, o.mix(self.learned))
 
     @property
     def edge_weights(self) -> Floats:

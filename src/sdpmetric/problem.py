@@ -22,7 +22,6 @@ from .objective import Objective
 from .products import edge_distances, extremes, forward, squared_differences, tame
 from .result import Result
 from .spectraplex import DENSE_LIMIT
-from .threads import over_blocks
 
 __all__ = ["Problem", "build"]
 
@@ -125,13 +124,13 @@ def build(
         X = X.astype(np.float64)
     X, factor = tame(X)
     euclidean = squared_differences(X, *comparisons.edges.T)
-    far, total = _mean_far(comparisons, euclidean)
+    far, total = comparisons.far_sums(comparisons.weights, euclidean)
     if not far > 0.0:
         raise ValueError(
             "X: the two items of every far pair coincide (distance 0), so no metric can tell them "
             "apart; expected at least one far pair of different rows."
         )
-    scale = D / far
+    scale = D / (far / total)  # the mean far distance under I/D becomes one
     X, basis = _coordinates(X)
     objective = Objective(X, comparisons, np.empty(0), scale, loss, None, t)
     root = _root(prior, basis) if t > 0.0 and isinstance(prior, np.ndarray) else None
@@ -144,14 +143,6 @@ def scaled(weights: Floats, unit: float) -> Floats:
     if weights.strides == (0,):
         return np.broadcast_to(unit * weights[0], weights.shape)
     return unit * weights
-
-
-def _mean_far(comparisons: Comparisons, euclidean: Floats) -> tuple[float, float]:
-    """The weighted mean far distance, and the sum of the weights."""
-    w, index = comparisons.weights, comparisons.far
-    sums = over_blocks(len(w), lambda r: (w[r] @ euclidean[index[r]], w[r].sum()))
-    far, total = np.sum(sums, axis=0)
-    return float(far / total), float(total)
 
 
 def _coordinates(X: Items) -> tuple[Items, Items | None]:
