@@ -25,12 +25,10 @@ from .comparisons import Comparisons
 from .kernels import index_edges, laplacian_rows, list_lower
 from .losses import Loss
 from .margin import best_rho, weighted_sums
-from .products import backward, blocks, column_blocks, edge_distances, forward
+from .products import EDGE_NUMBERS, backward, blocks, column_blocks, edge_distances, forward
 from .threads import over, over_blocks
 
 __all__ = ["Factored", "Line", "Objective", "Point", "Station"]
-
-_EDGE_NUMBERS = 1 << 19  # numbers to move along edges that are worth a thread
 
 
 class Point(Protocol):
@@ -327,6 +325,6 @@ class Laplacian:
         over(
             len(Y),
             lambda part: laplacian_rows(*listed, Y, part.start, part.stop, out),
-            len(Y) * _EDGE_NUMBERS // max(1, len(self.items) * Y.shape[1]),
+            len(Y) * EDGE_NUMBERS // max(1, len(self.items) * Y.shape[1]),
         )
         return out

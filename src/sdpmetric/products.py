@@ -19,6 +19,7 @@ from .kernels import add_squared_distances
 from .threads import over
 
 __all__ = [
+    "EDGE_NUMBERS",
     "backward",
     "blocks",
     "column_blocks",
@@ -34,7 +35,7 @@ __all__ = [
 _BLOCK_BYTES = 1 << 22
 _COLUMN_BYTES = 1 << 26  # of a block of columns of X @ P: for tall data P is worked on in parts
 _PRODUCT = 1 << 21  # multiplications that are worth a thread
-_EDGE_NUMBERS = 1 << 19  # numbers to gather that are worth a thread
+EDGE_NUMBERS = 1 << 19  # numbers to gather along edges that are worth a thread
 
 
 def forward(X: Items, P: Floats, *, exact: bool = False) -> Dense:
@@ -107,7 +108,7 @@ def squared_differences(X: Items, a: Ints, b: Ints, out: Floats | None = None) -
     over(
         len(a),
         lambda part: add_squared_distances(rows, a, b, part.start, part.stop, total),
-        _EDGE_NUMBERS // X.shape[1],
+        EDGE_NUMBERS // X.shape[1],
     )
     return total
 
