@@ -18,7 +18,7 @@ from ._typing import Ints, Items
 from .nearest import Centred
 from .products import blocks, squared_differences
 from .progress import Report
-from .threads import over
+from .threads import count
 
 __all__ = ["approximately_nearest_by_class"]
 
@@ -35,8 +35,7 @@ def approximately_nearest_by_class(
     if sp.issparse(X):
         raise ValueError("neighbors='approximate' needs dense X, got a sparse matrix.")
     faiss: Any = import_module("faiss")
-    threads = len(over(1 << 20, lambda part: part))
-    faiss.omp_set_num_threads(threads)
+    faiss.omp_set_num_threads(count())
     n = len(y)
     order = np.argsort(y, kind="stable")  # so that a class is a range of the index
     bounds = np.concatenate([[0], np.cumsum(np.bincount(y))])

@@ -9,7 +9,6 @@ the ball; then everything is evaluated and a new ball is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -61,14 +60,6 @@ class Screened:
         self.skipped = 0  # comparisons, in all evaluations
 
     @property
-    def n_features(self) -> int:
-        return self.whole.n_features
-
-    @property
-    def n_edges(self) -> int:
-        return self.whole.n_edges
-
-    @property
     def share(self) -> float:
         return self.whole.share
 
@@ -80,12 +71,6 @@ class Screened:
     def rounded(self) -> bool:
         """Whether the last evaluation was not a certificate's."""
         return self.ball is not None or self.whole.rounded
-
-    def scatter(self, V: Floats) -> Floats:
-        return self.whole.scatter(V)
-
-    def scatter_roots(self) -> Iterator[Floats]:
-        return self.whole.scatter_roots()
 
     def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> FactoredMemoryPoint:
         if exact:
