@@ -154,4 +154,7 @@ def tame(X: Items) -> tuple[Items, float]:
     factor = 2.0 ** min(1000, -math.frexp(largest)[1])
     # Columns that are constant may be far larger, and are nothing but zero.
     factors = np.where(low == high, 0.0, factor).astype(X.dtype)
-    return X * factors if not sp.issparse(X) else sp.csr_array(X @ sp.diags_array(factors)), factor
+    if not sp.issparse(X):
+        return X * factors, factor
+    # Entry by entry: a product of sparse matrices would leave columns unsorted.
+    return sp.csr_array((X.data * factors[X.indices], X.indices, X.indptr), shape=X.shape), factor
