@@ -10,7 +10,7 @@ import pytest
 import sdpmetric
 from problems import random_triplets
 from sdpmetric import Comparisons
-from sdpmetric.validation import as_triplets
+from sdpmetric.inputs import as_triplets
 
 
 @pytest.mark.parametrize("width", [3, 4])

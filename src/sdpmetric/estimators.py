@@ -15,6 +15,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from ._typing import Floats, Ints, Items
 from ._warnings import warn
 from .all_triplets import AllTriplets
+from .inputs import as_labels, as_triplets, as_weights, check_varied
 from .losses import Loss
 from .metric import MetricMixin
 from .mining import check_pairs, crowd, listed, mine
@@ -22,15 +23,7 @@ from .products import forward
 from .result import Result, Status
 from .settings import Settings
 from .threads import working
-from .validation import (
-    as_labels,
-    as_triplets,
-    as_weights,
-    check_choice,
-    check_integer,
-    check_neighbors,
-    check_varied,
-)
+from .validation import check_choice, check_integer, check_neighbors
 
 __all__ = ["SDPMetric", "TripletSDPMetric"]
 
