@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import sdpmetric
 from problems import random_triplets
 from sdpmetric import Comparisons
-from sdpmetric.validation import as_triplets
+from sdpmetric.inputs import as_triplets
 
 
 @pytest.mark.parametrize("width", [3, 4])
@@ -42,18 +44,26 @@ def test_weights_are_kept() -> None:
     np.testing.assert_array_equal(c.weights, [2.0, 0.5])
 
 
-@pytest.mark.parametrize("offset", [0, 2**24])
+@pytest.mark.parametrize("offset", [0, 2**24, 2**31, 3 * 10**9 - 10])
 def test_large_item_numbers(offset: int) -> None:
-    """A float32 would lose units from 2^24 on."""
+    """A float32 would lose units from 2^24 on, an int32 ends at 2^31; memory is that of m."""
     small = random_triplets(np.random.default_rng(1), 8, 60, 4)
     expected = Comparisons.from_indices(small)
+    tracemalloc.start()
     c = Comparisons.from_indices(small + offset)
-    np.testing.assert_array_equal(c.edges, expected.edges + offset)
+    items = c.items()
+    relabelled = c.relabel(items)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
+    np.testing.assert_array_equal(c.edges, expected.edges.astype(np.int64) + offset)
     np.testing.assert_array_equal(c.near, expected.near)
     np.testing.assert_array_equal(c.far, expected.far)
-    items = c.items()
+    assert c.edges.dtype == (np.int64 if offset >= 2**31 else np.int32)
+    assert (c.near.dtype, c.far.dtype) == (np.int32, np.int32)
     np.testing.assert_array_equal(items, np.arange(8) + offset)
-    np.testing.assert_array_equal(c.relabel(items).edges, expected.edges)
+    np.testing.assert_array_equal(relabelled.edges, expected.edges)
+    assert relabelled.edges.dtype == np.int32
 
 
 def test_edges_that_would_collide_in_32_bits() -> None:

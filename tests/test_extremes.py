@@ -35,6 +35,18 @@ def test_huge_and_tiny_values(factor: float, loss: str, make: Any) -> None:
     )
 
 
+@pytest.mark.parametrize("factor", [1e150, 1e-150])
+def test_huge_and_tiny_values_with_gaps(factor: float) -> None:
+    """Rows of different patterns, and a constant column, keep their distances."""
+    case = planted(D=8)
+    X = np.where(np.random.default_rng(32).uniform(size=case.X.shape) < 0.4, case.X, 0.0)
+    X[:, 3] = 1.0
+    expected = case.but(X=X).solve()
+    found = case.but(X=sp.csr_array(X * factor)).solve()
+    assert found.objective == pytest.approx(expected.objective, abs=1e-3)
+    assert found.scale == pytest.approx(expected.scale / factor / factor, rel=1e-9)
+
+
 def test_values_whose_sum_overflows() -> None:
     """A sum is how NaN is looked for, and an infinite sum is not yet an infinite entry."""
     case = planted()

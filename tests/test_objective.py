@@ -199,3 +199,16 @@ def test_blocks_do_not_change_products(block: int, monkeypatch: pytest.MonkeyPat
     V, S = rng.normal(size=(4, 2)), rng.normal(size=(30, 2))
     np.testing.assert_allclose(products.forward(X, V, exact=True), exact @ V, rtol=1e-13)
     np.testing.assert_allclose(products.backward(X, S, exact=True), exact.T @ S, rtol=1e-12)
+
+
+def test_compiled_distances_are_those_of_the_plain_function() -> None:
+    from sdpmetric import products
+    from sdpmetric.kernels import squared_distance
+
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(6, 9)) * (rng.uniform(size=(6, 9)) < 0.4)
+    a, b = np.triu_indices(6)
+    for rows in (X, sp.csr_array(X)):
+        plain = [squared_distance(products.stored(rows), i, j) for i, j in zip(a, b, strict=True)]
+        np.testing.assert_allclose(products.squared_differences(rows, a, b), plain, rtol=1e-14)
+        np.testing.assert_allclose(plain, np.sum((X[a] - X[b]) ** 2, axis=1), rtol=1e-14)

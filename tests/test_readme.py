@@ -17,7 +17,7 @@ def test_block_runs_to_a_certified_metric(block: str, capsys: pytest.CaptureFixt
     names: dict[str, Any] = {}
     exec(compile(block, str(README), "exec"), names)
     assert names["metric"].converged_
-    assert capsys.readouterr().out
+    assert len(capsys.readouterr().out.splitlines()) >= 2
 
 
 def test_readme_has_its_stories() -> None:

@@ -18,7 +18,7 @@ from ._typing import Floats, Ints, Items
 from .kernels import count_margins, list_margins
 from .losses import Loss
 from .margin import best_rho
-from .products import row_sums, squared_differences
+from .products import squared_differences, squared_norms
 from .threads import over
 
 __all__ = ["AllTriplets", "Mapped"]
@@ -35,7 +35,7 @@ class Mapped:
 
     def __init__(self, *tables: tuple[float, Items]) -> None:
         self.tables = [(weight, table) for weight, table in tables if weight > 0.0]
-        self.norms = np.sum([weight * _squares(T) for weight, T in self.tables], axis=0)
+        self.norms = np.sum([weight * squared_norms(T) for weight, T in self.tables], axis=0)
         # What rounding may do to a squared distance.
         slack = [(T.shape[1] + 16) * float(np.finfo(T.dtype).eps) for _, T in self.tables]
         self.rounding = 4.0 * max(slack) * float(self.norms.max())
@@ -83,6 +83,11 @@ class AllTriplets:
         counts: Ints = np.sum(self.targets >= 0, axis=1)
         return counts
 
+    @property
+    def _anchors(self) -> Ints:
+        """The rows that have triplets, and weight."""
+        return np.flatnonzero((self._per_row > 0) & (self.weights > 0.0))
+
     def codes(self, far: Ints) -> Ints:
         """The triplets of each row, all of its targets and its far rows ``far`` (-1 for none)."""
         n, k = self.targets.shape
@@ -106,13 +111,13 @@ class AllTriplets:
         """
         top = rho + loss.support + items.rounding
         bottom = -top
-        ends, weights = self._histogram(items, np.arange(len(self.y)), bottom, top)
+        ends, weights = self._histogram(items, self._anchors, bottom, top)
         excess = -unit * float(weights @ loss.slope(ends - rho)) - 1.0
         return min(rho, best_rho(ends, unit * weights, loss, rho)) if excess > 0.0 else rho
 
     def first(self, items: Mapped, loss: Loss, unit: float) -> Ints:
         """Triplets to start from: enough of them for a bounded objective."""
-        seen = np.flatnonzero((self._per_row > 0) & (self.weights > 0.0))
+        seen = self._anchors
         if len(seen) > _SAMPLE:
             seen = seen[:: len(seen) // _SAMPLE]
         share = float(np.sum((self.others * self._per_row * self.weights)[seen])) / self.total()
@@ -128,14 +133,13 @@ class AllTriplets:
 
         def collect(found: list[Ints], tile: Any) -> None:
             room = np.empty(1 << 12, dtype=np.int64)
-            count = list_margins(*tile, limit, room)
+            count = list_margins(tile, limit, room)
             if count > len(room):
                 room = np.empty(count, dtype=np.int64)
-                list_margins(*tile, limit, room)
+                list_margins(tile, limit, room)
             found.append(room[:count].copy())
 
-        rows = np.flatnonzero(self.weights > 0.0)
-        parts = self._tiles(items, rows, list, collect)
+        parts = self._tiles(items, self._anchors, list, collect)
         return np.sort(np.concatenate([codes for found in parts for codes in found]))
 
     def _histogram(
@@ -145,7 +149,7 @@ class AllTriplets:
         step = (top - bottom) / _BINS
 
         def fill(counts: Floats, tile: Any) -> None:
-            count_margins(*tile, bottom, step, counts)
+            count_margins(tile, bottom, step, counts)
 
         counts = np.sum(self._tiles(items, rows, lambda: np.zeros(_BINS), fill), axis=0)
         # Rounding may have put a margin one bin too low.
@@ -177,10 +181,3 @@ class AllTriplets:
             return state
 
         return over(len(rows), scan, 64)
-
-
-def _squares(rows: Items) -> Floats:
-    if sp.issparse(rows):
-        return row_sums(rows.multiply(rows))
-    squares: Floats = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-    return squares

@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import Ints, Items
-from .nearest import moderate
+from .nearest import Centred
 from .products import blocks, squared_differences
 from .progress import Report
-from .threads import over
+from .threads import count
 
 __all__ = ["approximately_nearest_by_class"]
 
@@ -35,15 +35,12 @@ def approximately_nearest_by_class(
     if sp.issparse(X):
         raise ValueError("neighbors='approximate' needs dense X, got a sparse matrix.")
     faiss: Any = import_module("faiss")
-    threads = len(over(1 << 20, lambda part: part))
-    faiss.omp_set_num_threads(threads)
+    faiss.omp_set_num_threads(count())
     n = len(y)
     order = np.argsort(y, kind="stable")  # so that a class is a range of the index
     bounds = np.concatenate([[0], np.cumsum(np.bincount(y))])
-    mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-    size = float(max(np.max(X.max(axis=0) - mean), np.max(mean - X.min(axis=0))))
-    factor = X.dtype.type(moderate(size)[0])  # squares must fit into float32
-    index, group = _index(faiss, X, order, mean, factor)
+    table = Centred(X)
+    index, group = _index(faiss, table, order)
     sizes = np.bincount(group, minlength=index.nlist)
     centres = index.quantizer.reconstruct_n(0, index.nlist)
     same = np.full((n, n_same), -1, dtype=np.int64)
@@ -57,7 +54,7 @@ def approximately_nearest_by_class(
         )
         for start in range(low, high, _QUERIES):
             rows = order[start : min(start + _QUERIES, high)]
-            queries = _float32(X, rows, mean, factor)
+            queries = table.rows(rows)
             for out, selector, there, groups in searches:
                 wanted = min(out.shape[1], there)
                 if wanted == 0:
@@ -74,16 +71,16 @@ def approximately_nearest_by_class(
     return same, other
 
 
-def _index(faiss: Any, X: Items, order: Ints, mean: Any, factor: Any) -> tuple[Any, Ints]:
+def _index(faiss: Any, table: Centred, order: Ints) -> tuple[Any, Ints]:
     """An inverted-file index of the rows in the given order, and the group of each of them."""
-    n, D = X.shape
+    n, D = table.X.shape
     lists = max(1, min(int(4.0 * np.sqrt(n)), n // _TRAINING))
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(D), D, lists)
     sample = np.random.default_rng(0).choice(n, min(n, lists * _TRAINING), replace=False)
-    index.train(_float32(X, np.sort(sample), mean, factor))
+    index.train(table.rows(np.sort(sample)))
     group = np.empty(n, dtype=np.int64)
     for block in blocks(n, D, 1 << 26):
-        rows = _float32(X, order[block], mean, factor)
+        rows = table.rows(order[block])
         group[block] = index.quantizer.search(rows, 1)[1][:, 0]
         index.add_core(len(rows), faiss.swig_ptr(rows), None, faiss.swig_ptr(group[block]))
     return index, group
@@ -104,10 +101,6 @@ def _search(
         len(queries), faiss.swig_ptr(queries), k, *pointers, False, options, None
     )
     return found
-
-
-def _float32(X: Items, rows: Ints, mean: Any, factor: Any) -> Any:
-    return np.ascontiguousarray((X[rows] - mean) * factor, dtype=np.float32)
 
 
 def _ranked(X: Items, y: Ints, rows: Ints, found: Ints, k: int, same: bool) -> Ints:

@@ -15,11 +15,12 @@ from scipy.sparse.csgraph import connected_components
 
 from ._typing import Floats, Ints
 from .kernels import bucket_pairs, differences, number_pairs, scatter
-from .threads import over
+from .threads import over, over_blocks
 
 __all__ = ["Comparisons"]
 
 _PART = 1 << 16  # comparisons that are worth a thread
+_SPREAD = 8  # item numbers to each one mentioned up to which a table of all of them is made
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +48,20 @@ class Comparisons:
     def from_indices(cls, indices: Ints, weights: Floats | None = None) -> Comparisons:
         """Triplets [anchor, near, far] or quadruplets [near, near, far, far] of row indices."""
         m, width = indices.shape
-        near, far = ((0, 1), (0, 2)) if width == 3 else ((0, 1), (2, 3))
-        n_items = int(indices.max(initial=-1)) + 1
-        kind = np.int32 if max(n_items, 2 * m) < np.iinfo(np.int32).max else np.int64
-        starts = np.zeros(n_items + 2, dtype=np.int64)
-        highs, positions = np.empty(2 * m, kind), np.empty(2 * m, kind)
-        n_edges = bucket_pairs(indices, near, far, starts, highs, positions)
-        edges, numbers = np.empty((n_edges, 2), kind), np.empty(2 * m, kind)
-        number_pairs(starts, highs, positions, edges, numbers)
         if weights is None:
             weights = np.broadcast_to(1.0, m)
+        n_items = int(indices.max(initial=-1)) + 1
+        if n_items > _SPREAD * indices.size:
+            items, codes = np.unique(indices, return_inverse=True)
+            c = cls.from_indices(codes.reshape(indices.shape), weights)
+            return replace(c, edges=items.astype(_kind(n_items))[c.edges])
+        near, far = ((0, 1), (0, 2)) if width == 3 else ((0, 1), (2, 3))
+        item, place = _kind(n_items), _kind(2 * m)
+        starts = np.zeros(n_items + 2, dtype=np.int64)
+        highs, positions = np.empty(2 * m, item), np.empty(2 * m, place)
+        n_edges = bucket_pairs(indices, near, far, starts, highs, positions)
+        edges, numbers = np.empty((n_edges, 2), item), np.empty(2 * m, place)
+        number_pairs(starts, highs, positions, edges, numbers)
         return cls(edges, numbers[:m], numbers[m:], weights)
 
     def __len__(self) -> int:
@@ -72,6 +77,12 @@ class Comparisons:
         )
         return z
 
+    def far_sums(self, w: Floats, distances: Floats) -> tuple[float, float]:
+        """``sum_r w_r d(far_r)`` and ``sum_r w_r``, whatever the number of threads."""
+        sums = over_blocks(len(w), lambda r: (w[r] @ distances[self.far[r]], w[r].sum()))
+        far, total = np.sum(sums, axis=0)
+        return float(far), float(total)
+
     def edge_weights(self, w: Floats) -> Floats:
         """The transpose of `margins`: spread a number per comparison over the edges."""
         totals = np.zeros(len(self.edges))
@@ -80,13 +91,19 @@ class Comparisons:
 
     def items(self) -> Ints:
         """The items that take part, ascending."""
-        present = np.zeros(int(self.edges.max(initial=-1)) + 1, dtype=bool)
+        n_items = int(self.edges.max(initial=-1)) + 1
+        if n_items > _SPREAD * self.edges.size:
+            return np.unique(self.edges).astype(np.int64)
+        present = np.zeros(n_items, dtype=bool)
         present[self.edges] = True
         return np.flatnonzero(present)
 
     def relabel(self, items: Ints) -> Comparisons:
         """The same comparisons with item ``items[i]`` renamed ``i``."""
-        names = np.zeros(int(items[-1]) + 1, dtype=self.edges.dtype)
+        kind, n_items = _kind(len(items)), int(items[-1]) + 1
+        if n_items > _SPREAD * self.edges.size:
+            return replace(self, edges=np.searchsorted(items, self.edges).astype(kind))
+        names = np.zeros(n_items, dtype=kind)
         names[items] = np.arange(len(items))
         return replace(self, edges=names[self.edges])
 
@@ -117,3 +134,8 @@ class Comparisons:
         names = np.cumsum(needed, dtype=self.near.dtype) - 1
         near, far = names[self.near[kept]], names[self.far[kept]]
         return Comparisons(self.edges[needed], near, far, self.weights[kept])
+
+
+def _kind(n: int) -> npt.DTypeLike:
+    """The smallest integers that number n things."""
+    return np.int32 if n < np.iinfo(np.int32).max else np.int64

@@ -7,78 +7,26 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_class_weight
 
 from ._typing import Floats, Ints, Items
 from ._warnings import warn
 from .all_triplets import AllTriplets
+from .inputs import as_labels, as_triplets, as_weights, check_varied
+from .learner import Learner
 from .losses import Loss
-from .metric import MetricMixin
 from .mining import check_pairs, crowd, listed, mine
 from .products import forward
 from .result import Result, Status
 from .settings import Settings
 from .threads import working
-from .validation import (
-    as_labels,
-    as_triplets,
-    as_weights,
-    check_choice,
-    check_integer,
-    check_neighbors,
-    check_varied,
-)
+from .validation import check_choice, check_integer, check_neighbors
 
 __all__ = ["SDPMetric", "TripletSDPMetric"]
 
 
-class _Learner(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
-    """What the two estimators share: settings in, attributes out."""
-
-    def _settings(self) -> Settings:
-        return Settings(**{name: getattr(self, name) for name in Settings.__dataclass_fields__})
-
-    def _start(self, n_features: int) -> Floats | None:
-        factor: Floats | None = getattr(self, "_factor", None) if self.warm_start else None
-        if factor is not None and len(factor) != n_features:
-            raise ValueError(
-                f"X has {n_features} features, but warm_start=True goes on from a fit with "
-                f"{len(factor)}."
-            )
-        return factor
-
-    def _take(self, result: Result) -> Self:
-        self._factor = result.factor
-        self.components_ = result.components
-        self.eigenvalues_ = result.eigenvalues
-        self.retained_ = result.retained
-        self.rho_ = result.rho
-        self.objective_ = result.objective
-        self.upper_bound_ = result.upper_bound
-        self.gap_ = result.gap
-        self.scale_ = result.scale
-        self.status_ = result.status
-        self.converged_ = result.converged
-        self.n_iter_ = result.n_iter
-        self.history_ = result.history
-        return self
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-class SDPMetric(_Learner):
+class SDPMetric(Learner):
     """Large-margin Mahalanobis metric from labelled rows, with a certificate.
 
     Each row should be closer to its nearest rows of the same class than to its nearest rows of
@@ -286,7 +234,7 @@ class SDPMetric(_Learner):
         return weights
 
 
-class TripletSDPMetric(_Learner):
+class TripletSDPMetric(Learner):
     """Large-margin Mahalanobis metric from comparisons of items, with a certificate.
 
     "Item i is closer to j than to k", as answered by people, clicks or another model. Parameters

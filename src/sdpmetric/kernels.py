@@ -42,38 +42,41 @@ def compiled(function: Callable[..., Any]) -> Any:
         return numba.njit(**options)(function)
 
 
+def _dense_distance(X: Any, i: Any, j: Any) -> float:
+    total = 0.0
+    for c in range(X.shape[1]):
+        d = np.float64(X[i, c]) - np.float64(X[j, c])
+        total += d * d
+    return total
+
+
+def _sparse_distance(X: Any, i: Any, j: Any) -> float:
+    data, indices, indptr = X
+    total = 0.0
+    a, b = indptr[i], indptr[j]
+    while a < indptr[i + 1] or b < indptr[j + 1]:
+        d = 0.0
+        left = b == indptr[j + 1] or (a < indptr[i + 1] and indices[a] <= indices[b])
+        right = a == indptr[i + 1] or (b < indptr[j + 1] and indices[b] <= indices[a])
+        if left:
+            d += data[a]
+            a += 1
+        if right:
+            d -= data[b]
+            b += 1
+        total += d * d
+    return total
+
+
 def squared_distance(X: Any, i: Any, j: Any) -> float:
     """``|X[i] - X[j]|^2`` in float64; X dense, or CSR as (data, indices, indptr), sorted."""
-    raise NotImplementedError
+    return _sparse_distance(X, i, j) if isinstance(X, tuple) else _dense_distance(X, i, j)
 
 
 @overload(squared_distance, jit_options={"nogil": True, "fastmath": FLAGS})
 def _squared_distance(X: Any, i: Any, j: Any) -> Any:
-    def dense(X: Any, i: Any, j: Any) -> float:
-        total = 0.0
-        for c in range(X.shape[1]):
-            d = np.float64(X[i, c]) - np.float64(X[j, c])
-            total += d * d
-        return total
-
-    def sparse(X: Any, i: Any, j: Any) -> float:
-        data, indices, indptr = X
-        total = 0.0
-        a, b = indptr[i], indptr[j]
-        while a < indptr[i + 1] or b < indptr[j + 1]:
-            d = 0.0
-            left = b == indptr[j + 1] or (a < indptr[i + 1] and indices[a] <= indices[b])
-            right = a == indptr[i + 1] or (b < indptr[j + 1] and indices[b] <= indices[a])
-            if left:
-                d += data[a]
-                a += 1
-            if right:
-                d -= data[b]
-                b += 1
-            total += d * d
-        return total
-
-    return sparse if isinstance(X, types.BaseTuple) else dense
+    """The same choice, made when a loop that calls it is compiled."""
+    return _sparse_distance if isinstance(X, types.BaseTuple) else _dense_distance
 
 
 @compiled
@@ -281,23 +284,13 @@ def add_sparse_products(rows: Any, features: Any, first: Any, out: Any) -> None:
 
 
 @compiled
-def count_margins(
-    products: Any,
-    norms: Any,
-    reach: Any,
-    weights: Any,
-    labels: Any,
-    rows: Any,
-    first_column: Any,
-    bottom: Any,
-    step: Any,
-    histogram: Any,
-) -> None:
+def count_margins(tile: Any, bottom: Any, step: Any, histogram: Any) -> None:
     """Add the triplets of a tile to a histogram of their margins, from ``bottom`` in bins of step.
 
     ``norms[c] - 2 products[r, c] - reach[r, t]`` is the margin of row r, its target t and a far
     column c, which is every column with another label. Beyond the last bin they are not counted.
     """
+    products, norms, reach, weights, labels, rows, first_column = tile
     bins = len(histogram)
     for r in range(products.shape[0]):
         label = labels[rows[r]]
@@ -312,28 +305,17 @@ def count_margins(
 
 
 @compiled
-def list_margins(
-    products: Any,
-    norms: Any,
-    reach: Any,
-    weights: Any,
-    labels: Any,
-    rows: Any,
-    first_column: Any,
-    limit: Any,
-    out: Any,
-) -> int:
+def list_margins(tile: Any, limit: Any, out: Any) -> int:
     """List the triplets of a tile whose margin is below ``limit``, as in `count_margins`.
 
     A triplet is the number ``(row * targets + t) * rows + column``. Returns how many there are,
     which may be more than there is room for in ``out``.
     """
+    products, norms, reach, _, labels, rows, first_column = tile
     n, k = len(labels), reach.shape[1]
     found = 0
     for r in range(products.shape[0]):
         row = rows[r]
-        if weights[r] == 0.0:
-            continue
         most = np.max(reach[r]) + limit
         for c in range(products.shape[1]):
             column = first_column + c

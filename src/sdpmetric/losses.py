@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from ._typing import Floats
 
-__all__ = ["Hinge", "Huber", "Logistic", "Loss", "SquaredHinge"]
+__all__ = ["Hinge", "Huber", "Logistic", "Loss", "SquaredHinge", "vanishes"]
 
 
 @runtime_checkable
@@ -137,6 +137,12 @@ class Logistic:
     def curvature(self, t: Floats, /) -> Floats:
         s: Floats = expit(-t / self.h)
         return s * (1.0 - s) / self.h
+
+
+def vanishes(loss: Loss) -> bool:
+    """Whether a loss is zero beyond its support, as it says, and that is finite."""
+    beyond = np.array([loss.support * 1.001 + 1e-9])
+    return bool(np.isfinite(beyond).all() and np.all(loss.value(beyond) == 0.0))
 
 
 def _check_width(h: float) -> None:

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._typing import Dense, Floats, Items
 from .comparisons import Comparisons
+from .inputs import as_csr, as_triplets, as_weights, check_finite
 from .products import edge_distances
-from .validation import as_csr, as_triplets, as_weights, check_finite
 
 __all__ = ["MetricMixin"]
 

@@ -9,11 +9,12 @@ import numpy as np
 from ._typing import Floats, Ints, Items
 from ._warnings import warn
 from .approximate import approximately_nearest_by_class
+from .inputs import as_items, as_labels
 from .nearest import nearest_by_class
 from .products import tame
 from .progress import Report, shown
 from .threads import working
-from .validation import as_items, as_labels, check_integer, check_jobs, check_neighbors
+from .validation import check_integer, check_jobs, check_neighbors
 
 __all__ = ["check_pairs", "crowd", "knn_triplets", "listed", "mine"]
 

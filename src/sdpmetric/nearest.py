@@ -17,11 +17,11 @@ import scipy.sparse as sp
 
 from ._typing import Dense, Floats, Ints, Items
 from .kernels import add_sparse_products, keep_nearest
-from .products import row_sums, stored
+from .products import extremes, squared_norms, stored
 from .progress import Report
 from .threads import over
 
-__all__ = ["moderate", "nearest_by_class"]
+__all__ = ["Centred", "nearest_by_class"]
 
 _WHOLE = 1 << 26  # bytes of float32 rows up to which all are kept, not one tile at a time
 
@@ -64,34 +64,41 @@ def nearest_by_class(
     return index[0, :, :n_same], index[1, :, :n_other]
 
 
-class _DenseTable:
-    """Rows as float32, centred and of moderate size, and bounds on what rounding does to them."""
+class Centred:
+    """Dense rows as float32, less their mean and of moderate size, so that squares fit."""
+
+    def __init__(self, X: Dense) -> None:
+        self.X = X
+        self.mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        low, high = extremes(X)
+        size = float(max(np.max(high - self.mean), np.max(self.mean - low)))
+        self.factor, self.unit = _moderate(size)
+
+    def rows(self, rows: slice | Ints) -> Dense:
+        block = self.X[rows] - self.mean
+        block *= block.dtype.type(self.factor)
+        return np.ascontiguousarray(block, dtype=np.float32)
+
+
+class _DenseTable(Centred):
+    """All rows, and bounds on what rounding does to them."""
 
     tile = 2048, 1024  # rows of a thread, and columns: a tile of float32 then fits into the cache
     small = 512, 1024  # where rows are not converted again for every tile
 
     def __init__(self, X: Dense) -> None:
-        self.X = X
-        self.mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-        size = float(max(np.max(X.max(axis=0) - self.mean), np.max(self.mean - X.min(axis=0))))
-        self.factor, self.unit = moderate(size)
+        super().__init__(X)
         n, D = X.shape
-        self.whole: Any = None
+        self.whole: Dense | None = None
         if 4 * n * D <= _WHOLE:
             self.whole = self.rows(slice(0, n))
             self.tile = min(self.tile, self.small)
         blocks = [slice(a, min(a + self.tile[0], n)) for a in range(0, n, self.tile[0])]
-        squares = [np.einsum("ij,ij->i", *[self.rows(b)] * 2, dtype=np.float64) for b in blocks]
-        self.lower = _lower(np.concatenate(squares), D)
+        squares = np.concatenate([squared_norms(self.rows(block)) for block in blocks])
+        self.lower = _lower(squares, D)
 
-    def rows(self, rows: slice) -> Dense:
-        if self.whole is not None:
-            kept: Dense = self.whole[rows]
-            return kept
-        block = self.X[rows] - self.mean
-        block *= block.dtype.type(self.factor)
-        rounded: Dense = block.astype(np.float32, copy=False)
-        return rounded
+    def rows(self, rows: slice | Ints) -> Dense:
+        return super().rows(rows) if self.whole is None else self.whole[rows]
 
     def products(self, A: Dense, columns: slice, room: Dense) -> Dense:
         B = self.rows(columns)
@@ -104,13 +111,12 @@ class _SparseTable:
 
     def __init__(self, X: Items) -> None:
         self.tile = 128, X.shape[0]
-        self.factor, self.unit = moderate(float(np.abs(X.data).max(initial=0.0)))
+        factor, self.unit = _moderate(float(np.abs(X.data).max(initial=0.0)))
         scaled = sp.csr_array(X)
-        scaled.data = (X.data * X.dtype.type(self.factor)).astype(np.float32)
+        scaled.data = (X.data * X.dtype.type(factor)).astype(np.float32)
         by_feature = scaled.tocsc()
         self.by_row, self.by_feature = stored(scaled), stored(by_feature)
-        squares = row_sums(scaled.astype(np.float64).power(2))
-        self.lower = _lower(squares, int(np.diff(X.indptr).max(initial=0)))
+        self.lower = _lower(squared_norms(scaled), int(np.diff(X.indptr).max(initial=0)))
 
     def rows(self, rows: slice) -> slice:
         return rows
@@ -123,7 +129,7 @@ class _SparseTable:
         return tile
 
 
-def moderate(size: float) -> tuple[float, float]:
+def _moderate(size: float) -> tuple[float, float]:
     """A power of two that makes entries of this size about 1, rounding nothing; its square."""
     factor = 2.0 ** -math.frexp(size)[1] if size > 0.0 else 1.0
     return factor, factor**2

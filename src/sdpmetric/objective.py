@@ -25,12 +25,10 @@ from .comparisons import Comparisons
 from .kernels import index_edges, laplacian_rows, list_lower
 from .losses import Loss
 from .margin import best_rho, weighted_sums
-from .products import backward, blocks, column_blocks, edge_distances, forward
+from .products import EDGE_NUMBERS, backward, blocks, column_blocks, edge_distances, forward
 from .threads import over, over_blocks
 
 __all__ = ["Factored", "Line", "Objective", "Point", "Station"]
-
-_EDGE_NUMBERS = 1 << 19  # numbers to move along edges that are worth a thread
 
 
 class Point(Protocol):
@@ -137,15 +135,7 @@ class Objective:
 
     def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> FactoredMemoryPoint:
         """F at P; ``rho`` is a guess, ``exact`` computes in float64 even where X is float32."""
-        learned = np.zeros(self.n_edges)
-        Y: Dense | None = None
-        for columns in column_blocks(self.X.shape[0], P.shape[1], self.n_edges):
-            Y = None  # before the next block is made
-            Y = forward(self.X, P[:, columns], exact=exact)
-            edge_distances(Y, self.comparisons.edges, learned)
-        if Y is not None and Y.shape[1] < P.shape[1]:
-            Y = None  # X @ P is as large as X for tall data: computed again for the gradient
-        learned *= self.scale / float(np.vdot(P, P))
+        learned, Y = self.distances(P, exact=exact)
         z, rho, value = self.best(learned, rho)
         return FactoredMemoryPoint(self, learned, z, rho, value, P, Y)
 
@@ -153,6 +143,19 @@ class Objective:
         """F where the scaled edge distances under M' are known."""
         z, rho, value = self.best(learned, rho)
         return MemoryPoint(self, learned, z, rho, value)
+
+    def distances(self, V: Floats, *, exact: bool = False) -> tuple[Floats, Dense | None]:
+        """Scaled edge distances under ``V V' / ||V||_F^2``; X @ V too, if that fits in a block."""
+        learned = np.zeros(self.n_edges)
+        Y: Dense | None = None
+        for columns in column_blocks(self.X.shape[0], V.shape[1], self.n_edges):
+            Y = None  # before the next block is made
+            Y = forward(self.X, V[:, columns], exact=exact)
+            edge_distances(Y, self.comparisons.edges, learned)
+        if Y is not None and Y.shape[1] < V.shape[1]:
+            Y = None  # only the last block: as large as X for tall data, so not kept whole
+        learned *= self.scale / float(np.vdot(V, V))
+        return learned, Y
 
     def scatter(self, V: Floats) -> Floats:
         """The mean of ``d d'`` over the edges, in the units of the distances, times V."""
@@ -213,11 +216,6 @@ class Objective:
         over_blocks(len(z), fill)
         return w
 
-    def _distances(self, V: Floats) -> Floats:
-        learned = edge_distances(forward(self.X, V), self.comparisons.edges)
-        learned *= self.scale / float(np.vdot(V, V))
-        return learned
-
 
 @dataclass(frozen=True, eq=False)
 class MemoryPoint:
@@ -232,11 +230,9 @@ class MemoryPoint:
     @cached_property
     def _sums(self) -> tuple[Floats, float, float]:
         """Edge weights, ``far`` and the sum of the slopes, which are not kept themselves."""
-        o, far = self.objective, self.objective.comparisons.far
-        w, d = o.slopes(self.z, self.rho), o.mix(self.learned)
-        sums = over_blocks(len(w), lambda r: (w[r] @ d[far[r]], w[r].sum()))
-        weighted_far, total = np.sum(sums, axis=0)
-        return o.comparisons.edge_weights(w), float(weighted_far), float(total)
+        o = self.objective
+        w = o.slopes(self.z, self.rho)
+        return o.comparisons.edge_weights(w), *o.comparisons.far_sums(w, o.mix(self.learned))
 
     @property
     def edge_weights(self) -> Floats:
@@ -270,7 +266,7 @@ class MemoryPoint:
 
     def toward(self, V: Floats, /) -> MemoryLine:
         """One product with X, then none."""
-        return MemoryLine(self, self.objective._distances(V))
+        return MemoryLine(self, self.objective.distances(V)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,6 +325,6 @@ class Laplacian:
         over(
             len(Y),
             lambda part: laplacian_rows(*listed, Y, part.start, part.stop, out),
-            len(Y) * _EDGE_NUMBERS // max(1, len(self.items) * Y.shape[1]),
+            len(Y) * EDGE_NUMBERS // max(1, len(self.items) * Y.shape[1]),
         )
         return out

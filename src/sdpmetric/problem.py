@@ -19,10 +19,9 @@ from .comparisons import Comparisons
 from .factors import spectrum
 from .losses import Loss
 from .objective import Objective
-from .products import edge_distances, forward, squared_differences, tame
+from .products import edge_distances, extremes, forward, squared_differences, tame
 from .result import Result
 from .spectraplex import DENSE_LIMIT
-from .threads import over_blocks
 
 __all__ = ["Problem", "build"]
 
@@ -125,13 +124,13 @@ def build(
         X = X.astype(np.float64)
     X, factor = tame(X)
     euclidean = squared_differences(X, *comparisons.edges.T)
-    far, total = _mean_far(comparisons, euclidean)
+    far, total = comparisons.far_sums(comparisons.weights, euclidean)
     if not far > 0.0:
         raise ValueError(
             "X: the two items of every far pair coincide (distance 0), so no metric can tell them "
             "apart; expected at least one far pair of different rows."
         )
-    scale = D / far
+    scale = D / (far / total)  # the mean far distance under I/D becomes one
     X, basis = _coordinates(X)
     objective = Objective(X, comparisons, np.empty(0), scale, loss, None, t)
     root = _root(prior, basis) if t > 0.0 and isinstance(prior, np.ndarray) else None
@@ -146,14 +145,6 @@ def scaled(weights: Floats, unit: float) -> Floats:
     return unit * weights
 
 
-def _mean_far(comparisons: Comparisons, euclidean: Floats) -> tuple[float, float]:
-    """The weighted mean far distance, and the sum of the weights."""
-    w, index = comparisons.weights, comparisons.far
-    sums = over_blocks(len(w), lambda r: (w[r] @ euclidean[index[r]], w[r].sum()))
-    far, total = np.sum(sums, axis=0)
-    return float(far / total), float(total)
-
-
 def _coordinates(X: Items) -> tuple[Items, Items | None]:
     """X in the coordinates of the solver, and the basis that leads back (None: the same).
 
@@ -162,7 +153,8 @@ def _coordinates(X: Items) -> tuple[Items, Items | None]:
     this is called for.
     """
     basis: Items | None = None
-    range_ = _ranges(X)
+    low, high = extremes(X)
+    range_: Floats = high.astype(np.float64) - low
     varied = range_ > 0.0
     if not varied.all():
         basis = sp.eye_array(X.shape[1], format="csc")[:, varied]
@@ -181,15 +173,6 @@ def _coordinates(X: Items) -> tuple[Items, Items | None]:
     kept = s > s[0] * D * np.finfo(np.float64).eps
     rows = Vt[kept].T
     return U[:, kept] * s[kept], rows if basis is None else basis @ rows
-
-
-def _ranges(X: Items) -> Floats:
-    """The largest less the smallest entry of each column."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    if sp.issparse(X):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    ranges: Floats = np.asarray(high, dtype=np.float64) - low
-    return ranges
 
 
 def _root(prior: Floats, basis: Items | None) -> Floats:

@@ -19,13 +19,15 @@ from .kernels import add_squared_distances
 from .threads import over
 
 __all__ = [
+    "EDGE_NUMBERS",
     "backward",
     "blocks",
     "column_blocks",
     "edge_distances",
+    "extremes",
     "forward",
-    "row_sums",
     "squared_differences",
+    "squared_norms",
     "stored",
     "tame",
 ]
@@ -33,7 +35,7 @@ __all__ = [
 _BLOCK_BYTES = 1 << 22
 _COLUMN_BYTES = 1 << 26  # of a block of columns of X @ P: for tall data P is worked on in parts
 _PRODUCT = 1 << 21  # multiplications that are worth a thread
-_EDGE_NUMBERS = 1 << 19  # numbers to gather that are worth a thread
+EDGE_NUMBERS = 1 << 19  # numbers to gather along edges that are worth a thread
 
 
 def forward(X: Items, P: Floats, *, exact: bool = False) -> Dense:
@@ -106,7 +108,7 @@ def squared_differences(X: Items, a: Ints, b: Ints, out: Floats | None = None) -
     over(
         len(a),
         lambda part: add_squared_distances(rows, a, b, part.start, part.stop, total),
-        _EDGE_NUMBERS // X.shape[1],
+        EDGE_NUMBERS // X.shape[1],
     )
     return total
 
@@ -116,9 +118,12 @@ def stored(X: Items) -> Any:
     return (X.data, X.indices, X.indptr) if sp.issparse(X) else np.asarray(X)
 
 
-def row_sums(rows: Any) -> Floats:
-    """Sums over the rows of a sparse matrix, as a flat array."""
-    return np.asarray(rows.sum(axis=1)).ravel()
+def squared_norms(X: Items) -> Floats:
+    """``||x||^2`` of each row in float64, dense or CSR."""
+    if sp.issparse(X):
+        return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+    squares: Floats = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return squares
 
 
 def blocks(n: int, width: int, block_bytes: int = _BLOCK_BYTES) -> Iterator[slice]:
@@ -128,19 +133,28 @@ def blocks(n: int, width: int, block_bytes: int = _BLOCK_BYTES) -> Iterator[slic
         yield slice(start, min(start + step, n))
 
 
+def extremes(X: Items) -> tuple[Dense, Dense]:
+    """The smallest and the largest entry of each column."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sp.issparse(X):
+        return low.toarray().ravel(), high.toarray().ravel()
+    return low, high
+
+
 def tame(X: Items) -> tuple[Items, float]:
     """X times a power of two, which rounds nothing, if its squares would over- or underflow.
 
     What counts is how far the entries of a column differ: constant columns may be of any size.
     """
-    low, high = X.min(axis=0), X.max(axis=0)
-    if sp.issparse(X):
-        low, high = low.toarray(), high.toarray()
+    low, high = extremes(X)
     largest = float(np.max(0.5 * high - 0.5 * low))
     bound = 1e100 if X.dtype == np.float64 else 1e12
     if largest == 0.0 or 1.0 / bound < largest < bound:
         return X, 1.0
     factor = 2.0 ** min(1000, -math.frexp(largest)[1])
     # Columns that are constant may be far larger, and are nothing but zero.
-    factors = np.where(np.asarray(low == high).ravel(), 0.0, factor).astype(X.dtype)
-    return X * factors if not sp.issparse(X) else sp.csr_array(X @ sp.diags_array(factors)), factor
+    factors = np.where(low == high, 0.0, factor).astype(X.dtype)
+    if not sp.issparse(X):
+        return X * factors, factor
+    # Entry by entry: a product of sparse matrices would leave columns unsorted.
+    return sp.csr_array((X.data * factors[X.indices], X.indices, X.indptr), shape=X.shape), factor

@@ -9,7 +9,6 @@ the ball; then everything is evaluated and a new ball is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +17,7 @@ from scipy.linalg import eigh, qr
 
 from ._typing import Dense, Floats
 from .factors import unit
+from .losses import vanishes
 from .objective import FactoredMemoryPoint, Objective
 from .products import squared_differences
 from .threads import over_blocks
@@ -35,11 +35,9 @@ _LONG = 16.0  # columns of X whose product costs as much as the gathers along on
 def worthwhile(objective: Objective) -> bool:
     """Whether comparisons, and not products with X, are what an evaluation costs."""
     n, D = objective.X.shape
-    loss = objective.loss
     if len(objective.comparisons) < _MANY or objective.n_edges * _LONG < n * D:
         return False
-    beyond = np.array([loss.support * 1.001 + 1e-9])
-    return bool(np.isfinite(beyond).all() and np.all(loss.value(beyond) == 0.0))
+    return vanishes(objective.loss)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +60,6 @@ class Screened:
         self.skipped = 0  # comparisons, in all evaluations
 
     @property
-    def n_features(self) -> int:
-        return self.whole.n_features
-
-    @property
-    def n_edges(self) -> int:
-        return self.whole.n_edges
-
-    @property
     def share(self) -> float:
         return self.whole.share
 
@@ -81,12 +71,6 @@ class Screened:
     def rounded(self) -> bool:
         """Whether the last evaluation was not a certificate's."""
         return self.ball is not None or self.whole.rounded
-
-    def scatter(self, V: Floats) -> Floats:
-        return self.whole.scatter(V)
-
-    def scatter_roots(self) -> Iterator[Floats]:
-        return self.whole.scatter_roots()
 
     def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> FactoredMemoryPoint:
         if exact:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ._typing import Floats
+from .inputs import as_items, as_triplets, as_weights
 from .losses import Loss
 from .result import Result
 from .settings import Settings
 from .solvers.monitor import Callback
-from .validation import as_items, as_triplets, as_weights
 
 __all__ = ["solve"]
 

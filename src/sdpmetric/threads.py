@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["over", "over_blocks", "working"]
+__all__ = ["count", "over", "over_blocks", "working"]
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ _pool: ContextVar[tuple[ThreadPoolExecutor, int] | None] = ContextVar("_pool", d
 def working(n_jobs: int | None = None) -> Iterator[int]:
     """Use ``n_jobs`` threads (-1: all cores; None: as many as BLAS may) in calls of `over`."""
     if _pool.get() is not None:  # a fit inside a fit shares its threads
-        yield _pool.get()[1]  # type: ignore[index]
+        yield count()
         return
     blas = _blas()
     if n_jobs is None:
@@ -46,13 +46,18 @@ def working(n_jobs: int | None = None) -> Iterator[int]:
             _pool.reset(token)
 
 
+def count() -> int:
+    """How many threads `over` may use just now."""
+    return (_pool.get() or (None, 1))[1]
+
+
 def over(n: int, work: Callable[[slice], T], least: int = 1) -> list[T]:
     """``work`` on contiguous parts of range(n), at least ``least`` each, in parallel if allowed."""
     pool, threads = _pool.get() or (None, 1)
-    count = min(threads, n // max(least, 1))
-    if pool is None or count < 2:
+    parts = min(threads, n // max(least, 1))
+    if pool is None or parts < 2:
         return [work(slice(0, n))]
-    bounds = [n * part // count for part in range(count + 1)]
+    bounds = [n * part // parts for part in range(parts + 1)]
     return list(pool.map(work, map(slice, bounds[:-1], bounds[1:])))
 
 

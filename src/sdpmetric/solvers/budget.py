@@ -35,9 +35,13 @@ class Budget:
     def run(self, solver: Callable[..., Result], objective: Objective, **options: Any) -> Result:
         """One stage, with what is left."""
         elapsed = self.seconds
-        left = None if self.time_limit is None else max(0.0, self.time_limit - elapsed)
-        options = {"max_iter": self.max_iter - self.used} | options
-        stage = solver(objective, time_limit=left, callback=self._told(elapsed), **options)
+        stage = solver(
+            objective,
+            max_iter=self.max_iter - self.used,
+            time_limit=None if self.time_limit is None else max(0.0, self.time_limit - elapsed),
+            callback=self._told(elapsed),
+            **options,
+        )
         self.used += stage.n_iter
         self.products += stage.n_products
         return stage

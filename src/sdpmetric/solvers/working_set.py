@@ -69,7 +69,6 @@ def by_working_sets(
         status = Status.INTERRUPTED
     # A limit came first: the certificate of what there is, over all comparisons.
     elapsed = budget.seconds
-    options |= {"max_iter": 0, "tol": tol}
-    stage = Budget(0, None, None).run(solver, pool.objective(), start=start, **options)
+    stage = Budget(0, None, None).run(solver, pool.objective(), start=start, tol=tol, **options)
     budget.note(stage, elapsed)
     return budget.whole(stage, status=stage.status if stage.converged else status)
