@@ -147,5 +147,7 @@ class _Search:
     def proven(self) -> bool:
         """Whether the gap, computed afresh from the terms, is below tol."""
         self.final = self.objective.at(self.terms.factor(), rho=self.rho, exact=True)
-        leading = self.monitor.oracle.leading(self.final, tol=0.1 * self.monitor.tol)
+        leading = self.monitor.oracle.leading(
+            self.final, tol=0.1 * self.monitor.tol, reached=self.final.pull
+        )
         return self.monitor.certify(self.final, leading) <= self.monitor.tol
