@@ -225,7 +225,7 @@ def test_settings(
     def work(*_: Any) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(sdpmetric.estimators, "mine", work)
+    monkeypatch.setattr(import_module("sdpmetric.labelled"), "mine", work)
     monkeypatch.setattr(import_module("sdpmetric.settings"), "build", work)
     with pytest.raises(ValueError, match=match):
         fit(**settings)

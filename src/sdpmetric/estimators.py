@@ -10,16 +10,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 
-from ._typing import Floats, Ints, Items
+from ._typing import Floats, Ints
 from ._warnings import warn
-from .all_triplets import AllTriplets
 from .inputs import as_labels, as_triplets, as_weights, check_varied
+from .labelled import Kind, Labelled
 from .learner import Learner
 from .losses import Loss
-from .mining import check_pairs, crowd, listed, mine
-from .products import forward
-from .result import Result, Status
-from .settings import Settings
+from .mining import check_pairs, crowd
+from .result import Status
 from .threads import working
 from .validation import check_choice, check_integer, check_neighbors
 
@@ -178,47 +176,31 @@ class SDPMetric(Learner):
         weights = self._class_weights(classes, y, codes)
         if self.triplets == "all":
             settings.check_crowd(crowd(codes, self.n_neighbors, self.n_impostors, weights))
+        start = self._start(X.shape[1])
+        rows = Labelled(X, codes, weights, self.neighbors)
+        kind = Kind(self.triplets, self.n_neighbors, self.n_impostors)
         began = time.perf_counter()
-        result = self._round(settings, X, X, codes, weights, self._start(X.shape[1]))
-        used = result.n_iter
-        for done in range(1, self.n_rounds):
-            if not result.converged:
-                break
-            settings = settings.after(used, time.perf_counter() - began)
-            try:
-                where = forward(X, result.components.T, exact=True)
-                result = self._round(settings, X, where, codes, weights, result.factor)
-            except KeyboardInterrupt:
-                warn(f"Interrupted: the metric is that of round {done}.", ConvergenceWarning)
-                result = replace(result, n_iter=0, status=Status.INTERRUPTED)
-            used += result.n_iter
+        with working(self.n_jobs):
+            ready, self.n_triplets_ = rows.prepare(settings, kind, *rows.search(kind))
+            result = settings.solve(ready, start)
+            del ready
+            used = result.n_iter
+            for done in range(1, self.n_rounds):
+                if not result.converged:
+                    break
+                settings = settings.after(used, time.perf_counter() - began)
+                try:
+                    result, self.n_triplets_ = rows.again(settings, kind, result)
+                except KeyboardInterrupt:
+                    warn(f"Interrupted: the metric is that of round {done}.", ConvergenceWarning)
+                    result = replace(result, n_iter=0, status=Status.INTERRUPTED)
+                used += result.n_iter
         return self._take(replace(result, n_iter=used))
 
-    def _round(
-        self,
-        settings: Settings,
-        X: Items,
-        where: Items,
-        codes: Ints,
-        weights: Floats,
-        start: Floats | None,
-    ) -> Result:
-        """Learn from the neighbours of each row of ``where``."""
-        with working(self.n_jobs):
-            near, far = mine(where, codes, self.n_neighbors, self.n_impostors, self.neighbors)
-            if self.triplets == "all":
-                everything = AllTriplets(codes, near, weights)
-                self.n_triplets_ = everything.count()
-                return settings.fit_all(X, everything, everything.codes(far), start)
-            indices = listed(near, far)
-            given = None if self.class_weight is None else weights[indices[:, 0]]
-            self.n_triplets_ = len(indices) if given is None else int(np.count_nonzero(given))
-            return settings.fit(X, indices, given, start)
-
-    def _class_weights(self, classes: Any, y: Any, codes: Ints) -> Floats:
-        """The weight of each row as an anchor, at most 1."""
+    def _class_weights(self, classes: Any, y: Any, codes: Ints) -> Floats | None:
+        """The weight of each row as an anchor, at most 1; None where all are equal."""
         if self.class_weight is None:
-            return np.ones(len(codes))
+            return None
         named = isinstance(self.class_weight, str) and self.class_weight == "balanced"
         if not named and not isinstance(self.class_weight, dict):
             raise ValueError(

@@ -89,10 +89,10 @@ def check_pairs(y: Ints) -> None:
         )
 
 
-def crowd(y: Ints, n_neighbors: int, n_impostors: int, weights: Floats) -> float:
+def crowd(y: Ints, n_neighbors: int, n_impostors: int, weights: Floats | None = None) -> float:
     """By how much all triplets outweigh the k-nearest ones."""
     size = np.bincount(y)[y]
-    pairs = weights * np.minimum(n_neighbors, size - 1)
+    pairs = (1.0 if weights is None else weights) * np.minimum(n_neighbors, size - 1)
     others = len(y) - size
     return float(np.sum(pairs * others) / np.sum(pairs * np.minimum(n_impostors, others)))
 

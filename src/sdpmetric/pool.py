@@ -7,6 +7,7 @@ import numpy as np
 from ._typing import Floats, Ints
 from .all_triplets import AllTriplets
 from .comparisons import Comparisons
+from .losses import Loss
 from .objective import Objective
 from .problem import Problem
 from .solvers.preconditioner import scatter_sketch
@@ -26,11 +27,16 @@ class TripletPool:
     """
 
     def __init__(self, problem: Problem, triplets: AllTriplets, codes: Ints, seed: int) -> None:
-        self.problem, self.triplets, self.codes = problem, triplets, codes
+        self.problem, self.triplets, self.seed = problem, triplets, seed
         base = problem.objective
         start = scatter_sketch(base, Oracle(base, seed=seed), _SKETCH).start
         near = triplets.first(problem.mapped(start), base.loss, problem.unit)
         self.codes = np.union1d(codes, near)
+
+    def vary(self, loss: Loss, C: float, t: float) -> TripletPool:
+        """Another loss, C or weight of the prior; what has mattered is likely to matter again."""
+        problem = self.problem.vary(loss, C, t)
+        return TripletPool(problem, self.triplets, self.codes, self.seed)
 
     def objective(self) -> Objective:
         indices, weights = self.triplets.indices(self.codes)

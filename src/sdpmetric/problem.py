@@ -34,12 +34,13 @@ _ALIKE = 1e6  # columns whose ranges differ by less are of similar units
 class Problem:
     """An objective, and what turns its solution into a metric on the user's items.
 
-    ``unit`` is the coefficient of a comparison of weight one, ``root`` a factor of a given prior
-    in the objective's coordinates.
+    ``total`` is the weight of all comparisons, ``unit`` the coefficient of one of weight one,
+    ``root`` a factor of a given prior in the objective's coordinates.
     """
 
     objective: Objective
     scale: float
+    total: float
     unit: float
     basis: Items | None
     prior: str | Floats | None
@@ -68,8 +69,8 @@ class Problem:
     def on(self, comparisons: Comparisons) -> Objective:
         """The objective of other comparisons of the same items, in the same units."""
         objective = self.objective
-        prior = None
-        if objective.t > 0.0:
+        prior = objective.prior if comparisons is objective.comparisons else None
+        if objective.t > 0.0 and prior is None:
             distances = _prior_distances(objective.X, comparisons, self.root, self.n_features)
             prior = objective.scale * distances
         return objective.replace(
@@ -77,6 +78,12 @@ class Problem:
             coefficients=scaled(comparisons.weights, self.unit),
             prior=prior,
         )
+
+    def vary(self, loss: Loss, C: float, t: float) -> Problem:
+        """The same comparisons with another loss, C or weight of the prior."""
+        objective = self.objective.replace(loss=loss, t=t)
+        varied = replace(self, objective=objective, unit=C / self.total)
+        return replace(varied, objective=varied.on(objective.comparisons))
 
     def mapped(self, factor: Floats) -> Mapped:
         """The items under the metric of a factor in the objective's coordinates."""
@@ -133,8 +140,8 @@ def build(
     scale = D / (far / total)  # the mean far distance under I/D becomes one
     X, basis = _coordinates(X)
     objective = Objective(X, comparisons, np.empty(0), scale, loss, None, t)
-    root = _root(prior, basis) if t > 0.0 and isinstance(prior, np.ndarray) else None
-    problem = Problem(objective, scale * factor * factor, C / total, basis, prior, root)
+    root = _root(prior, basis) if isinstance(prior, np.ndarray) else None
+    problem = Problem(objective, scale * factor * factor, total, C / total, basis, prior, root)
     return replace(problem, objective=problem.on(comparisons))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from ._typing import Floats, Ints, Items
 from ._warnings import warn
 from .all_triplets import AllTriplets
-from .losses import Hinge
+from .losses import Hinge, Loss
 from .pool import TripletPool
 from .problem import Problem, build
 from .result import Result, Status
@@ -32,7 +32,9 @@ from .validation import (
     check_support,
 )
 
-__all__ = ["Settings"]
+__all__ = ["Ready", "Settings"]
+
+Ready: TypeAlias = Problem | TripletPool
 
 _C_RANGE = 1e-9, 1e12  # beyond, the objective is all margin or all loss to within rounding
 _IDENTITY_LIMIT = 20_000  # above this, all D rows of a metric with an identity prior are too many
@@ -59,7 +61,7 @@ class Settings:
     def check(self, n_features: int, *, every_triplet: bool = False) -> None:
         """Raise ValueError for anything out of range, before any work."""
         C = check_real("C", self.C, *_C_RANGE, closed=True)
-        loss = as_loss(self.loss, self.h) or Hinge()
+        loss = self._loss()
         if every_triplet:
             check_support(loss)
         else:
@@ -88,7 +90,7 @@ class Settings:
 
     def check_crowd(self, crowd: float) -> None:
         """Whether C is large enough where comparisons are that many times those it counts."""
-        check_bounded(as_loss(self.loss, self.h) or Hinge(), float(self.C), crowd)
+        check_bounded(self._loss(), float(self.C), crowd)
 
     def after(self, used: int, seconds: float) -> Settings:
         """What is left of the limits for another round."""
@@ -105,36 +107,31 @@ class Settings:
     ) -> Result:
         """Solve for checked data; warns where ``tol`` was not reached."""
         with working(self.n_jobs):
-            problem = self._build(X, indices, weights)
-            result = self._solver()(problem.objective, **self._limits(problem, start, callback))
-            return self._finish(problem, result)
+            return self.solve(self.prepare(X, indices, weights), start, callback)
 
-    def fit_all(
-        self, X: Items, triplets: AllTriplets, codes: Ints, start: Floats | None = None
-    ) -> Result:
-        """Solve for all triplets; the ones listed by ``codes`` give the units."""
-        with working(self.n_jobs):
-            problem = self._build(X, *triplets.indices(codes), every_item=True)
-            limits = self._limits(problem, start, None)
-            pool = TripletPool(problem, triplets, codes, limits["seed"])
-            return self._finish(problem, by_working_sets(self._solver(), pool, **limits))
-
-    def _build(self, X: Items, indices: Ints, weights: Floats | None, **options: Any) -> Problem:
-        loss = as_loss(self.loss, self.h) or Hinge()
+    def prepare(
+        self, X: Items, indices: Ints, weights: Floats | None, *, every_item: bool = False
+    ) -> Problem:
+        """Checked data, ready to be solved, and again after `vary`."""
         prior, t = as_prior(self.prior, self.prior_weight, X.shape[1])
-        return build(X, indices, weights, loss, float(self.C), prior, t, **options)
+        loss, C = self._loss(), float(self.C)
+        return build(X, indices, weights, loss, C, prior, t, every_item=every_item)
 
-    def _solver(self) -> Callable[..., Result]:
-        solver = SOLVERS[self.solver]
-        options = as_options(self.solver_options, solver)
-        if as_loss(self.loss, self.h) is None:
-            return partial(by_continuation, solver, **options)
-        return partial(solver, **options)
+    def prepare_all(self, X: Items, triplets: AllTriplets, codes: Ints) -> TripletPool:
+        """All triplets; the ones listed by ``codes`` give the units."""
+        problem = self.prepare(X, *triplets.indices(codes), every_item=True)
+        return TripletPool(problem, triplets, codes, _seed(self.random_state))
 
-    def _limits(
-        self, problem: Problem, start: Floats | None, callback: Callback | None
-    ) -> dict[str, Any]:
-        return {
+    def vary(self, ready: Ready) -> Ready:
+        """What was prepared with other settings of the loss, C and weight of the prior."""
+        return ready.vary(self._loss(), float(self.C), float(self.prior_weight))
+
+    def solve(
+        self, ready: Ready, start: Floats | None = None, callback: Callback | None = None
+    ) -> Result:
+        """Solve what was prepared; warns where ``tol`` was not reached."""
+        problem = ready if isinstance(ready, Problem) else ready.problem
+        limits = {
             "start": problem.lower(start),
             "tol": float(self.tol),
             "max_iter": int(self.max_iter),
@@ -142,12 +139,24 @@ class Settings:
             "callback": callback,
             "seed": _seed(self.random_state),
         }
-
-    def _finish(self, problem: Problem, result: Result) -> Result:
+        if isinstance(ready, Problem):
+            result = self._solver()(ready.objective, **limits)
+        else:
+            result = by_working_sets(self._solver(), ready, **limits)
         if result.gap <= float(self.tol):
             result = replace(result, status=Status.CONVERGED)
         _warn_unless_converged(result, float(self.tol))
         return problem.lift(result, self.n_components)
+
+    def _loss(self) -> Loss:
+        return as_loss(self.loss, self.h) or Hinge()
+
+    def _solver(self) -> Callable[..., Result]:
+        solver = SOLVERS[self.solver]
+        options = as_options(self.solver_options, solver)
+        if as_loss(self.loss, self.h) is None:
+            return partial(by_continuation, solver, **options)
+        return partial(solver, **options)
 
 
 _ADVICE = {
