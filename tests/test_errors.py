@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import sdpmetric.estimators
 from problems import Floats
 from sdpmetric import SDPMetric, TripletSDPMetric, knn_triplets, solve
 

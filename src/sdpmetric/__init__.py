@@ -7,6 +7,7 @@ from .comparisons import Comparisons
 from .estimators import SDPMetric, TripletSDPMetric
 from .losses import Huber, Logistic, Loss, SquaredHinge
 from .mining import knn_triplets
+from .model_selection import SDPMetricCV, TripletSDPMetricCV
 from .result import Progress, Result, Status
 from .solve import solve
 
@@ -18,9 +19,11 @@ __all__ = [
     "Progress",
     "Result",
     "SDPMetric",
+    "SDPMetricCV",
     "SquaredHinge",
     "Status",
     "TripletSDPMetric",
+    "TripletSDPMetricCV",
     "check_loss",
     "knn_triplets",
     "solve",

@@ -8,12 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
 
-from ._typing import Floats, Ints
 from ._warnings import warn
 from .inputs import as_labels, as_triplets, as_weights, check_varied
-from .labelled import Kind, Labelled
+from .labelled import Kind, Labelled, anchor_weights
 from .learner import Learner
 from .losses import Loss
 from .mining import check_pairs, crowd
@@ -170,10 +168,10 @@ class SDPMetric(Learner):
         check_integer("n_impostors", self.n_impostors, 1)
         check_integer("n_rounds", self.n_rounds, 1)
         check_neighbors(self.neighbors)
-        classes, codes = as_labels(y)
+        codes = as_labels(y)[1]
         check_pairs(codes)
         check_varied(X)
-        weights = self._class_weights(classes, y, codes)
+        weights = anchor_weights(self.class_weight, y)
         if self.triplets == "all":
             settings.check_crowd(crowd(codes, self.n_neighbors, self.n_impostors, weights))
         start = self._start(X.shape[1])
@@ -196,24 +194,6 @@ class SDPMetric(Learner):
                     result = replace(result, n_iter=0, status=Status.INTERRUPTED)
                 used += result.n_iter
         return self._take(replace(result, n_iter=used))
-
-    def _class_weights(self, classes: Any, y: Any, codes: Ints) -> Floats | None:
-        """The weight of each row as an anchor, at most 1; None where all are equal."""
-        if self.class_weight is None:
-            return None
-        named = isinstance(self.class_weight, str) and self.class_weight == "balanced"
-        if not named and not isinstance(self.class_weight, dict):
-            raise ValueError(
-                f"class_weight must be None, 'balanced' or a dict, got {self.class_weight!r}."
-            )
-        try:
-            of_class = compute_class_weight(self.class_weight, classes=classes, y=y)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"class_weight must give a number for each class. {error}") from None
-        anchors = np.bincount(codes)[codes] > 1
-        weights = as_weights(np.where(anchors, of_class[codes], 0.0), len(codes), "class_weight")
-        assert weights is not None
-        return weights
 
 
 class TripletSDPMetric(Learner):

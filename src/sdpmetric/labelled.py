@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
 
 from ._typing import Floats, Ints, Items
 from .all_triplets import AllTriplets
+from .inputs import as_labels, as_weights
 from .mining import listed, mine
 from .products import forward
 from .result import Result
 from .settings import Ready, Settings
 
-__all__ = ["Kind", "Labelled"]
+__all__ = ["Kind", "Labelled", "anchor_weights"]
 
 
 @dataclass(frozen=True)
@@ -56,3 +59,19 @@ class Labelled:
         """A further round: neighbours under the last metric, and the fit to them."""
         ready, count = self.prepare(settings, kind, *self.search(kind, last.components))
         return settings.solve(ready, last.factor), count
+
+
+def anchor_weights(class_weight: Any, y: Any) -> Floats | None:
+    """The weight of each row as an anchor, at most 1; None where all are equal."""
+    if class_weight is None:
+        return None
+    named = isinstance(class_weight, str) and class_weight == "balanced"
+    if not named and not isinstance(class_weight, dict):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}.")
+    classes, codes = as_labels(y)
+    try:
+        of_class = compute_class_weight(class_weight, classes=classes, y=y)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"class_weight must give a number for each class. {error}") from None
+    anchors = np.bincount(codes)[codes] > 1
+    return as_weights(np.where(anchors, of_class[codes], 0.0), len(codes), "class_weight")

@@ -16,7 +16,7 @@ from .comparisons import Comparisons
 from .inputs import as_csr, as_triplets, as_weights, check_finite
 from .products import edge_distances
 
-__all__ = ["MetricMixin"]
+__all__ = ["MetricMixin", "validated"]
 
 
 class MetricMixin(TransformerMixin):
@@ -113,21 +113,25 @@ class MetricMixin(TransformerMixin):
         return np.asarray(self._validated(X) @ self.components_.T, dtype=np.float64)
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
-        """X (and y) by scikit-learn's rules, but our own word on what is not finite."""
-        checked = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-        )
-        items = checked[0] if isinstance(checked, tuple) else checked
-        if sp.issparse(items):
-            items = as_csr(items)
-        _finite(items)
-        return (items, checked[1]) if isinstance(checked, tuple) else items
+        return validated(self, X, y, reset=reset)
+
+
+def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
+    """X (and y) by scikit-learn's rules, but our own word on what is not finite."""
+    checked = validate_data(
+        estimator,
+        X,
+        y,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+    )
+    items = checked[0] if isinstance(checked, tuple) else checked
+    if sp.issparse(items):
+        items = as_csr(items)
+    _finite(items)
+    return (items, checked[1]) if isinstance(checked, tuple) else items
 
 
 def _finite(X: Items) -> None:

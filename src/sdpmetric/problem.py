@@ -85,6 +85,14 @@ class Problem:
         varied = replace(self, objective=objective, unit=C / self.total)
         return replace(varied, objective=varied.on(objective.comparisons))
 
+    def steady(self, factor: Floats) -> float:
+        """The C from which on rho stays 0 and M the same, where M is that of ``rho = 0``.
+
+        Beyond it C is but a factor of the whole objective.
+        """
+        point = self.objective.at(factor, exact=True)
+        return self.unit * self.total / float(self.objective.slopes(point.z, 0.0).sum())
+
     def mapped(self, factor: Floats) -> Mapped:
         """The items under the metric of a factor in the objective's coordinates."""
         o = self.objective

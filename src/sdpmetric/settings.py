@@ -32,7 +32,7 @@ from .validation import (
     check_support,
 )
 
-__all__ = ["Ready", "Settings"]
+__all__ = ["Ready", "Settings", "seed_of"]
 
 Ready: TypeAlias = Problem | TripletPool
 
@@ -120,7 +120,7 @@ class Settings:
     def prepare_all(self, X: Items, triplets: AllTriplets, codes: Ints) -> TripletPool:
         """All triplets; the ones listed by ``codes`` give the units."""
         problem = self.prepare(X, *triplets.indices(codes), every_item=True)
-        return TripletPool(problem, triplets, codes, _seed(self.random_state))
+        return TripletPool(problem, triplets, codes, seed_of(self.random_state))
 
     def vary(self, ready: Ready) -> Ready:
         """What was prepared with other settings of the loss, C and weight of the prior."""
@@ -137,7 +137,7 @@ class Settings:
             "max_iter": int(self.max_iter),
             "time_limit": self.time_limit,
             "callback": callback,
-            "seed": _seed(self.random_state),
+            "seed": seed_of(self.random_state),
         }
         if isinstance(ready, Problem):
             result = self._solver()(ready.objective, **limits)
@@ -147,6 +147,10 @@ class Settings:
             result = replace(result, status=Status.CONVERGED)
         _warn_unless_converged(result, float(self.tol))
         return problem.lift(result, self.n_components)
+
+    def bounded(self) -> bool:
+        """Whether slopes are, so that C must exceed a threshold."""
+        return bool(np.isfinite(self._loss().max_slope))
 
     def _loss(self) -> Loss:
         return as_loss(self.loss, self.h) or Hinge()
@@ -180,7 +184,7 @@ def _warn_unless_converged(result: Result, tol: float) -> None:
     )
 
 
-def _seed(random_state: Any) -> int:
+def seed_of(random_state: Any) -> int:
     """One number from whatever scikit-learn calls a random state; None is always the same one."""
     if random_state is None:
         return 0

@@ -1,0 +1,149 @@
+"""What the searches share: grids in, the chosen settings out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import Tags
+
+from ._typing import Items
+from .coordinates import COORDINATES, Coordinates, check_within
+from .metric import MetricMixin
+from .progress import shown
+from .search import Ground, Lane, choose, search
+from .settings import Settings
+from .threads import working
+from .validation import check_choice, check_integer, check_real
+
+__all__ = ["Chooser"]
+
+_BOUNDED = 1.25, 64.0  # 1/C is the least share of comparisons inside the margin
+_UNBOUNDED = 0.3, 300.0
+_WITHIN_BY_DEFAULT = 1024
+
+
+class Chooser(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
+    """What the two searches share."""
+
+    @abstractmethod
+    def _grids(self, X: Items) -> dict[str, list[Any]]: ...
+
+    def _settings(self) -> Settings:
+        """Of the fits on the way: the grids fill in what they search over."""
+        fields: dict[str, Any] = dict.fromkeys(("C", "h", "prior_weight"), None)
+        names = [name for name in Settings.__dataclass_fields__ if name not in fields]
+        return Settings(**fields, **{name: getattr(self, name) for name in names})
+
+    def _checked_grids(self, X: Items) -> tuple[dict[str, list[Any]], Settings]:
+        """Every grid a list, every value of it checked before any work."""
+        grids = {name: _listed(name, values) for name, values in self._grids(X).items()}
+        for value in grids["coordinates"]:
+            check_choice("coordinates", value, COORDINATES)
+            if value == "within":
+                check_within(X)
+        if not isinstance(self.prior, str) and grids["coordinates"] != ["raw"]:
+            raise ValueError(
+                "coordinates must be 'raw' with a prior that is given as an array, since it is "
+                f"one of raw rows; got {grids['coordinates']!r}."
+            )
+        if self.prior is None:
+            raise ValueError("prior must be 'identity' or an array: it is always a candidate.")
+        check_choice("search", self.search, ("stages", "product"))
+        check_real("search_tol", self.search_tol, 0.0, 1.0)
+        settings = self._settings()
+        for h in grids["h"]:
+            for t in [*grids["prior_weight"], 1.0]:
+                chosen = replace(settings, C=2.0, h=h, prior_weight=t)
+                chosen.check(X.shape[1], every_triplet="all" in grids.get("triplets", ()))
+        return grids, replace(settings, C=2.0, h=grids["h"][0], tol=self.search_tol)
+
+    def _path(self, settings: Settings) -> list[float]:
+        """The values of C that suit the loss, or those that were given."""
+        return self._between(*(_BOUNDED if settings.bounded() else _UNBOUNDED))
+
+    def _between(self, low: float, high: float) -> list[float]:
+        if isinstance(self.Cs, (int, np.integer)) and not isinstance(self.Cs, bool):
+            n = check_integer("Cs", self.Cs, 1)
+            return [float(C) for C in np.geomspace(low, high, n)] if n > 1 else [low * 8.0]
+        given = _listed("Cs", self.Cs)
+        return sorted({check_real("Cs", C, 0.0) for C in given})
+
+    def _choose(
+        self,
+        grids: dict[str, list[Any]],
+        Cs_of: Callable[[Lane], Sequence[float]],
+        grounds: Sequence[Ground],
+    ) -> None:
+        """Search, and set the attributes that tell of it."""
+        whole = self.search == "product"
+        with working(self.n_jobs), shown(self.progress, "settings tried") as report:
+            table = search(grids, Cs_of, grounds, product=whole, report=report)
+        self.best_index_ = choose(table, _simplicity, one_standard_error=self.one_standard_error)
+        self.cv_results_ = table.results()
+        self.n_splits_ = table.scores().shape[1]
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        lane, C = list(table.rows)[self.best_index_]
+        self.best_params_ = {"C": C, **dict(lane)}
+
+    def _refit(self, metric: Any, X: Items, y: Any, **fit: Any) -> Self:
+        kind = self.best_params_["coordinates"]
+        coordinates = Coordinates(kind).fit(X, y)
+        metric.fit(coordinates.forward(X), y, **fit)
+        self.best_estimator_ = metric if kind == "raw" else make_pipeline(coordinates, metric)
+        self.components_ = coordinates.back(metric.components_)
+        return self
+
+    def _best_settings(self) -> dict[str, Any]:
+        """Parameters of the last fit, by name."""
+        names = [n for n in Settings.__dataclass_fields__ if n not in self.best_params_]
+        chosen = {n: v for n, v in self.best_params_.items() if n != "coordinates"}
+        return {name: getattr(self, name) for name in names} | chosen
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _coordinates(self, X: Items) -> Any:
+        if self.coordinates is not None:
+            return self.coordinates
+        if not isinstance(self.prior, str):
+            return ["raw"]
+        if isinstance(X, np.ndarray) and X.shape[1] <= _WITHIN_BY_DEFAULT:
+            return list(COORDINATES)
+        return ["raw", "standard"]
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    """A grid as a list; a single value is a grid of one."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return [values]
+    listed = list(values)
+    if not listed:
+        raise ValueError(f"{name} must have at least one value, got an empty list.")
+    return listed
+
+
+def _simplicity(lane: Lane, C: float) -> tuple[Any, ...]:
+    """Of two candidates the simpler sorts first."""
+    given = dict(lane)
+    return (
+        -given["prior_weight"],
+        COORDINATES.index(given["coordinates"]),
+        given.get("n_rounds", 1),
+        given.get("triplets", "knn") == "all",
+        given.get("n_neighbors", 0) * given.get("n_impostors", 0),
+        C,
+    )

@@ -1,0 +1,159 @@
+"""The search among settings: which are tried, in what order, and which is chosen.
+
+Each grid is searched in turn with the others at their best so far, instead of all combinations:
+scores on a few hundred held-out rows are noisy, and the more candidates, the likelier it is that
+the winner was merely lucky. The first grid is searched over all values of C, later ones near the
+best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ._typing import Floats
+
+__all__ = ["Ground", "Lane", "Table", "Trial", "choose", "search"]
+
+Lane: TypeAlias = tuple[tuple[str, Any], ...]  # settings but C, by name
+_WINDOW = 2  # values of C on either side of the best that later grids look at
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One candidate on one split."""
+
+    score: float
+    gap: float
+    rank: int
+    rho: float
+    seconds: float
+
+
+class Ground(Protocol):
+    """One split of the data: fits on the one part, scores on the other."""
+
+    def trials(self, lane: Lane, Cs: Sequence[float], /) -> list[Trial]:
+        """A trial for each C, ascending, along one warm-started path."""
+
+    def untouched(self, lane: Lane, /) -> Trial:
+        """The score of the prior alone."""
+
+
+@dataclass
+class Table:
+    """Candidates and their trials, in the order in which they were first tried."""
+
+    rows: dict[tuple[Lane, float], list[Trial]] = field(default_factory=dict)
+
+    def scores(self) -> Floats:
+        """(candidates, splits)."""
+        return np.array([[t.score for t in trials] for trials in self.rows.values()])
+
+    def results(self) -> dict[str, npt.NDArray[Any]]:
+        """As `cv_results_` of scikit-learn's searches: a column per array."""
+        scores = self.scores()
+        mean = scores.mean(axis=1)
+        columns: dict[str, Any] = {"param_C": [C for _, C in self.rows]}
+        names = [name for name, _ in next(iter(self.rows))[0]]
+        for i, name in enumerate(names):
+            columns[f"param_{name}"] = [lane[i][1] for lane, _ in self.rows]
+        for split in range(scores.shape[1]):
+            columns[f"split{split}_test_score"] = scores[:, split]
+        columns["mean_test_score"] = mean
+        columns["std_test_score"] = scores.std(axis=1)
+        columns["rank_test_score"] = 1 + np.sum(mean[None, :] > mean[:, None] + 1e-12, axis=1)
+        for name, how in (("gap", np.max), ("rank", np.mean), ("rho", np.mean)):
+            values = [[getattr(t, name) for t in trials] for trials in self.rows.values()]
+            columns[f"{'max' if how is np.max else 'mean'}_{name}"] = how(values, axis=1)
+        seconds = [sum(t.seconds for t in trials) for trials in self.rows.values()]
+        return {k: np.asarray(v) for k, v in (columns | {"seconds": seconds}).items()}
+
+
+def search(
+    grids: dict[str, list[Any]],
+    Cs_of: Callable[[Lane], Sequence[float]],
+    grounds: Iterable[Ground],
+    *,
+    product: bool,
+    report: Callable[[int, int], object] | None = None,
+) -> Table:
+    """Try the grids one after the other, or all combinations of them."""
+    kept = list(grounds)
+    table = Table()
+    total = _steps(grids, product)
+    done = 0
+
+    def run(lane: Lane, window: slice = slice(None)) -> None:
+        nonlocal done
+        Cs = list(Cs_of(lane)[window])
+        found = [ground.trials(lane, Cs) for ground in kept]
+        for i, C in enumerate(Cs):
+            table.rows[lane, C] = [trials[i] for trials in found]
+        done += 1
+        if report is not None:
+            report(done, total)
+
+    first = next(iter(grids))
+    lane = {name: values[0] for name, values in grids.items()}
+    for value in grids[first]:  # where we started: the prior alone, in all coordinates
+        alone = _lane(lane | {first: value, "prior_weight": 1.0})
+        table.rows[alone, Cs_of(alone)[0]] = [ground.untouched(alone) for ground in kept]
+    if product:
+        for combination in _combinations(grids):
+            run(_lane(combination))
+        return table
+    for value in grids[first]:
+        run(_lane(lane | {first: value}))
+    for name in list(grids)[1:]:
+        best, C = _best_fitted(table)
+        lane = dict(best)
+        Cs = list(Cs_of(best))
+        at = Cs.index(C)
+        window = slice(max(0, at - _WINDOW), at + _WINDOW + 1)
+        for value in grids[name]:
+            if value != lane[name]:
+                run(_lane(lane | {name: value}), window)
+    return table
+
+
+def choose(table: Table, order: Callable[[Lane, float], Any], *, one_standard_error: bool) -> int:
+    """The candidate of the best mean score, the simplest of equals; ``order`` says what is simple.
+
+    With ``one_standard_error`` the simplest of all that are within one standard error of the best.
+    """
+    scores = table.scores()
+    mean = scores.mean(axis=1)
+    best = int(np.argmax(mean))
+    room = 1e-12
+    if one_standard_error and scores.shape[1] > 1:
+        room += float(scores[best].std(ddof=1)) / np.sqrt(scores.shape[1])
+    near = np.flatnonzero(mean >= mean[best] - room)
+    keys = list(table.rows)
+    return int(min(near, key=lambda i: (order(*keys[i]), -mean[i])))
+
+
+def _best_fitted(table: Table) -> tuple[Lane, float]:
+    """The best candidate so far that was fitted, for the other grids to start from."""
+    fitted = {key: t for key, t in table.rows.items() if dict(key[0])["prior_weight"] < 1.0}
+    return max(fitted, key=lambda key: float(np.mean([t.score for t in fitted[key]])))
+
+
+def _lane(settings: dict[str, Any]) -> Lane:
+    return tuple(settings.items())
+
+
+def _combinations(grids: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    all_of_them: list[dict[str, Any]] = [{}]
+    for name, values in grids.items():
+        all_of_them = [one | {name: value} for one in all_of_them for value in values]
+    return all_of_them
+
+
+def _steps(grids: dict[str, list[Any]], product: bool) -> int:
+    sizes = [len(values) for values in grids.values()]
+    return int(np.prod(sizes)) if product else sizes[0] + sum(size - 1 for size in sizes[1:])
