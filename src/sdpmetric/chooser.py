@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
@@ -23,9 +24,10 @@ from .validation import check_choice, check_integer, check_real
 
 __all__ = ["Chooser"]
 
-_BOUNDED = 1.25, 64.0  # 1/C is the least share of comparisons inside the margin
+_BOUNDED = 1.25, 40.0  # 1/C is the least share of comparisons inside the margin
 _UNBOUNDED = 0.3, 300.0
 _WITHIN_BY_DEFAULT = 1024
+_STEPS = 150  # evaluations of a fit on the way: one that needs more is judged as it is then
 
 
 class Chooser(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
@@ -56,12 +58,14 @@ class Chooser(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
             raise ValueError("prior must be 'identity' or an array: it is always a candidate.")
         check_choice("search", self.search, ("stages", "product"))
         check_real("search_tol", self.search_tol, 0.0, 1.0)
-        settings = self._settings()
-        for h in grids["h"]:
-            for t in [*grids["prior_weight"], 1.0]:
-                chosen = replace(settings, C=2.0, h=h, prior_weight=t)
-                chosen.check(X.shape[1], every_triplet="all" in grids.get("triplets", ()))
-        return grids, replace(settings, C=2.0, h=grids["h"][0], tol=self.search_tol)
+        settings = replace(self._settings(), C=2.0)
+        kinds = {kind == "all" for kind in grids.get("triplets", ["knn"])}
+        for h, t, all_of_them in product(grids["h"], [*grids["prior_weight"], 1.0], kinds):
+            chosen = replace(settings, h=h, prior_weight=t)
+            for C in self._path(chosen):
+                replace(chosen, C=C).check(X.shape[1], every_triplet=all_of_them)
+        steps = min(self.max_iter, _STEPS)
+        return grids, replace(settings, h=grids["h"][0], tol=self.search_tol, max_iter=steps)
 
     def _path(self, settings: Settings) -> list[float]:
         """The values of C that suit the loss, or those that were given."""
@@ -83,7 +87,7 @@ class Chooser(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
         """Search, and set the attributes that tell of it."""
         whole = self.search == "product"
         with working(self.n_jobs), shown(self.progress, "settings tried") as report:
-            table = search(grids, Cs_of, grounds, product=whole, report=report)
+            table = search(grids, Cs_of, grounds, every=whole, report=report)
         self.best_index_ = choose(table, _simplicity, one_standard_error=self.one_standard_error)
         self.cv_results_ = table.results()
         self.n_splits_ = table.scores().shape[1]

@@ -24,14 +24,14 @@ Splits: TypeAlias = list[tuple[Ints, Ints]]
 
 _FOLDS = 5
 _VOTES = 2_000  # held-out rows that a score should rest on, if repetition can provide them
-_REPEATS = 5
+_REPEATS = 3
 _MANY = 5_000  # rows from which on a single fifth is enough
 
 
 def row_splits(cv: Any, X: Items, codes: Ints, groups: Any, seed: int) -> Splits:
     """Training and held-out rows of each split.
 
-    None is our own rule: five stratified folds, up to five times over for fewer than 2,000 rows,
+    None is our own rule: five stratified folds, up to three times over for fewer than 2,000 rows,
     a single fifth from 5,000 rows on. Scores on a hundred rows are too noisy to choose by.
     """
     n = len(codes)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -25,6 +24,7 @@ from .products import squared_differences
 from .result import Result
 from .search import Lane, Trial
 from .settings import Ready, Settings
+from .vote import accuracy
 
 __all__ = ["LabelGround", "TripletGround"]
 
@@ -124,9 +124,8 @@ class Split(ABC):
 
 @dataclass(eq=False)
 class LabelGround(Split):
-    """Labelled rows: ``judge`` is fitted to the mapped training rows and scored on the others.
-
-    Where there is none, the score is the share of triplets of the held-out rows that are right.
+    """Labelled rows, scored by a vote of the training rows, by a classifier that is fitted to them,
+    or by the share of triplets among the held-out rows that are right.
     """
 
     train: Labelled
@@ -134,7 +133,7 @@ class LabelGround(Split):
     held: Items
     held_codes: Ints
     widest: Kind
-    judge: Any
+    scoring: Any
 
     def look(self, coordinates: str) -> View:
         return _LabelView(self, Coordinates(coordinates))
@@ -150,7 +149,7 @@ class _LabelView(View):
         self.held = coordinates.forward(ground.held)
         with _quiet():
             self.near, self.far = self.rows.search(ground.widest)
-            if ground.judge is None:
+            if ground.scoring == "triplets":
                 held = Labelled(self.held, ground.held_codes)
                 self.asked = Comparisons.from_indices(listed(*held.search(Kind("knn", 3, 3))))
 
@@ -159,19 +158,17 @@ class _LabelView(View):
 
     def further(self, given: dict[str, Any], settings: Settings, result: Result) -> Result:
         for _ in range(1, given["n_rounds"]):
-            if not result.converged:
-                break
             result, _ = self.rows.again(settings, _kind(given), result)
         return result
 
     def score(self, components: Floats | None) -> float:
-        held = _mapped(self.held, components)
-        if self.ground.judge is None:
+        g, held = self.ground, _mapped(self.held, components)
+        if g.scoring == "triplets":
             return _right(held, self.asked)
-        judge = clone(self.ground.judge)
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            judge.fit(_mapped(self.rows.X, components), self.ground.train_codes)
-            return float(judge.score(held, self.ground.held_codes))
+        rows = _mapped(self.rows.X, components)
+        if g.scoring == "knn":
+            return accuracy(rows, g.train_codes, held, g.held_codes)
+        return float(clone(g.scoring).fit(rows, g.train_codes).score(held, g.held_codes))
 
 
 @dataclass(eq=False)

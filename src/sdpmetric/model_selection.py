@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.neighbors import KNeighborsClassifier
 
 from ._typing import Floats, Ints, Items
 from .chooser import Chooser
@@ -36,7 +35,7 @@ class SDPMetricCV(Chooser):
 
     Parameters
     ----------
-    Cs : int or list, default=12
+    Cs : int or list, default=8
         Values of C, or how many between values that suit the loss. A path ends where
         ``rho = 0``: from there on the metric no longer depends on C.
     n_components, loss, neighbors, class_weight, prior, solver, solver_options, tol, max_iter, \
@@ -83,7 +82,7 @@ time_limit, random_state, n_jobs
 
     def __init__(
         self,
-        Cs: Any = 12,
+        Cs: Any = 8,
         *,
         n_components: int | None = None,
         loss: str | Loss = "huber",
@@ -154,7 +153,7 @@ time_limit, random_state, n_jobs
         for value in grids["triplets"]:
             check_choice("triplets", value, ("knn", "all"))
         check_neighbors(self.neighbors)
-        judge = self._judge()
+        self._check_scoring()
         codes = as_labels(y)[1]
         check_pairs(codes)
         check_varied(X)
@@ -169,7 +168,7 @@ time_limit, random_state, n_jobs
                 X[held],
                 codes[held],
                 widest,
-                judge,
+                self.scoring,
             )
             for train, held in splits
         ]
@@ -196,15 +195,13 @@ time_limit, random_state, n_jobs
 
         return of
 
-    def _judge(self) -> Any:
+    def _check_scoring(self) -> None:
         if isinstance(self.scoring, str):
             check_choice("scoring", self.scoring, ("knn", "triplets"))
-            return KNeighborsClassifier(3, algorithm="brute") if self.scoring == "knn" else None
-        if not (hasattr(self.scoring, "fit") and hasattr(self.scoring, "score")):
+        elif not (hasattr(self.scoring, "fit") and hasattr(self.scoring, "score")):
             raise ValueError(
                 f"scoring must be 'knn', 'triplets' or a classifier, got {self.scoring!r}."
             )
-        return self.scoring
 
 
 class TripletSDPMetricCV(Chooser):
@@ -240,7 +237,7 @@ solver, solver_options, search_tol, tol, max_iter, time_limit, random_state, n_j
 
     def __init__(
         self,
-        Cs: Any = 12,
+        Cs: Any = 8,
         *,
         n_components: int | None = None,
         loss: str | Loss = "huber",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -79,13 +80,13 @@ def search(
     Cs_of: Callable[[Lane], Sequence[float]],
     grounds: Iterable[Ground],
     *,
-    product: bool,
+    every: bool,
     report: Callable[[int, int], object] | None = None,
 ) -> Table:
     """Try the grids one after the other, or all combinations of them."""
     kept = list(grounds)
     table = Table()
-    total = _steps(grids, product)
+    total = _steps(grids, every)
     done = 0
 
     def run(lane: Lane, window: slice = slice(None)) -> None:
@@ -103,7 +104,7 @@ def search(
     for value in grids[first]:  # where we started: the prior alone, in all coordinates
         alone = _lane(lane | {first: value, "prior_weight": 1.0})
         table.rows[alone, Cs_of(alone)[0]] = [ground.untouched(alone) for ground in kept]
-    if product:
+    if every:
         for combination in _combinations(grids):
             run(_lane(combination))
         return table
@@ -148,12 +149,9 @@ def _lane(settings: dict[str, Any]) -> Lane:
 
 
 def _combinations(grids: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    all_of_them: list[dict[str, Any]] = [{}]
-    for name, values in grids.items():
-        all_of_them = [one | {name: value} for one in all_of_them for value in values]
-    return all_of_them
+    return [dict(zip(grids, values, strict=True)) for values in product(*grids.values())]
 
 
-def _steps(grids: dict[str, list[Any]], product: bool) -> int:
+def _steps(grids: dict[str, list[Any]], every: bool) -> int:
     sizes = [len(values) for values in grids.values()]
-    return int(np.prod(sizes)) if product else sizes[0] + sum(size - 1 for size in sizes[1:])
+    return int(np.prod(sizes)) if every else sizes[0] + sum(size - 1 for size in sizes[1:])
