@@ -8,6 +8,8 @@ from .estimators import SDPMetric, TripletSDPMetric
 from .losses import Huber, Logistic, Loss, SquaredHinge
 from .mining import knn_triplets
 from .result import Progress, Result, Status
+from .retrieval import RetrievalScores, retrieval_scores
+from .scorers import retrieval_scorer
 from .solve import solve
 
 __all__ = [
@@ -17,12 +19,15 @@ __all__ = [
     "Loss",
     "Progress",
     "Result",
+    "RetrievalScores",
     "SDPMetric",
     "SquaredHinge",
     "Status",
     "TripletSDPMetric",
     "check_loss",
     "knn_triplets",
+    "retrieval_scorer",
+    "retrieval_scores",
     "solve",
 ]
 
