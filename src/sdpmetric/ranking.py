@@ -39,9 +39,6 @@ class Ranking:
         tiles = blocks(*self.G.shape)
         self.norms = np.concatenate([squared_norms(self._rows(self.G, tile)) for tile in tiles])
 
-    def __len__(self) -> int:
-        return int(self.Q.shape[0])
-
     def blocks(self, part: slice) -> Iterator[slice]:
         """Blocks of a part of the queries whose distances fit into memory."""
         for block in blocks(part.stop - part.start, len(self.norms), BLOCK_BYTES):

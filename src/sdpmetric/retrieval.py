@@ -93,8 +93,8 @@ def retrieval_scores(
 
     Notes
     -----
-    Beyond Q and G as mapped, memory is a block of 16 MB of distances a thread and a few arrays of
-    its size, or some arrays of the gallery's length if that is more.
+    Beyond Q and G as mapped, a thread takes about 120 MB: a block of distances and some arrays of
+    its size; for more than two million rows in G, eight numbers a row.
 
     Examples
     --------
