@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLD_PYTHON ?= python3.11 # the last that NumPy 1.23, which some peers need, has wheels for
 
-.PHONY: demo test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale clean
+.PHONY: demo test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-adapter clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -34,6 +34,9 @@ bench-mining: $(VENV)/bench.stamp
 
 bench-scale: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks.scale
+
+bench-adapter: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks.adapter
 
 # Peers that do not run on today's NumPy and scikit-learn, and mlpack, get environments of their own.
 .venv-peers/stamp: benchmarks/peers/old.txt

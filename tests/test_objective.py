@@ -209,6 +209,9 @@ def test_compiled_distances_are_those_of_the_plain_function() -> None:
     X = rng.normal(size=(6, 9)) * (rng.uniform(size=(6, 9)) < 0.4)
     a, b = np.triu_indices(6)
     for rows in (X, sp.csr_array(X)):
-        plain = [squared_distance(products.stored(rows), i, j) for i, j in zip(a, b, strict=True)]
+        at = products.stored(rows)
+        plain = [squared_distance(at, i, at, j) for i, j in zip(a, b, strict=True)]
         np.testing.assert_allclose(products.squared_differences(rows, a, b), plain, rtol=1e-14)
         np.testing.assert_allclose(plain, np.sum((X[a] - X[b]) ** 2, axis=1), rtol=1e-14)
+        across = products.squared_differences(rows[:3], a % 3, b, Y=rows)
+        np.testing.assert_allclose(across, np.sum((X[a % 3] - X[b]) ** 2, axis=1), rtol=1e-14)

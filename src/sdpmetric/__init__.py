@@ -9,6 +9,8 @@ from .losses import Huber, Logistic, Loss, SquaredHinge
 from .mining import knn_triplets
 from .model_selection import SDPMetricCV, TripletSDPMetricCV
 from .result import Progress, Result, Status
+from .retrieval import RetrievalScores, retrieval_scores
+from .scorers import retrieval_scorer
 from .solve import solve
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "Loss",
     "Progress",
     "Result",
+    "RetrievalScores",
     "SDPMetric",
     "SDPMetricCV",
     "SquaredHinge",
@@ -26,6 +29,8 @@ __all__ = [
     "TripletSDPMetricCV",
     "check_loss",
     "knn_triplets",
+    "retrieval_scorer",
+    "retrieval_scores",
     "solve",
 ]
 

@@ -42,48 +42,49 @@ def compiled(function: Callable[..., Any]) -> Any:
         return numba.njit(**options)(function)
 
 
-def _dense_distance(X: Any, i: Any, j: Any) -> float:
+def _dense_distance(X: Any, i: Any, Y: Any, j: Any) -> float:
     total = 0.0
     for c in range(X.shape[1]):
-        d = np.float64(X[i, c]) - np.float64(X[j, c])
+        d = np.float64(X[i, c]) - np.float64(Y[j, c])
         total += d * d
     return total
 
 
-def _sparse_distance(X: Any, i: Any, j: Any) -> float:
+def _sparse_distance(X: Any, i: Any, Y: Any, j: Any) -> float:
     data, indices, indptr = X
+    others, columns, bounds = Y
     total = 0.0
-    a, b = indptr[i], indptr[j]
-    while a < indptr[i + 1] or b < indptr[j + 1]:
+    a, b = indptr[i], bounds[j]
+    while a < indptr[i + 1] or b < bounds[j + 1]:
         d = 0.0
-        left = b == indptr[j + 1] or (a < indptr[i + 1] and indices[a] <= indices[b])
-        right = a == indptr[i + 1] or (b < indptr[j + 1] and indices[b] <= indices[a])
+        left = b == bounds[j + 1] or (a < indptr[i + 1] and indices[a] <= columns[b])
+        right = a == indptr[i + 1] or (b < bounds[j + 1] and columns[b] <= indices[a])
         if left:
             d += data[a]
             a += 1
         if right:
-            d -= data[b]
+            d -= others[b]
             b += 1
         total += d * d
     return total
 
 
-def squared_distance(X: Any, i: Any, j: Any) -> float:
-    """``|X[i] - X[j]|^2`` in float64; X dense, or CSR as (data, indices, indptr), sorted."""
-    return _sparse_distance(X, i, j) if isinstance(X, tuple) else _dense_distance(X, i, j)
+def squared_distance(X: Any, i: Any, Y: Any, j: Any) -> float:
+    """``|X[i] - Y[j]|^2`` in float64; both dense, or CSR as (data, indices, indptr), sorted."""
+    return _sparse_distance(X, i, Y, j) if isinstance(X, tuple) else _dense_distance(X, i, Y, j)
 
 
 @overload(squared_distance, jit_options={"nogil": True, "fastmath": FLAGS})
-def _squared_distance(X: Any, i: Any, j: Any) -> Any:
+def _squared_distance(X: Any, i: Any, Y: Any, j: Any) -> Any:
     """The same choice, made when a loop that calls it is compiled."""
     return _sparse_distance if isinstance(X, types.BaseTuple) else _dense_distance
 
 
 @compiled
-def add_squared_distances(X: Any, a: Any, b: Any, low: Any, high: Any, out: Any) -> None:
-    """``out[e] += |X[a[e]] - X[b[e]]|^2`` for low <= e < high."""
+def add_squared_distances(X: Any, Y: Any, a: Any, b: Any, low: Any, high: Any, out: Any) -> None:
+    """``out[e] += |X[a[e]] - Y[b[e]]|^2`` for low <= e < high."""
     for e in range(low, high):
-        out[e] += squared_distance(X, a[e], b[e])
+        out[e] += squared_distance(X, a[e], Y, b[e])
 
 
 @compiled
@@ -261,7 +262,7 @@ def keep_nearest(
                 at = k[g] - 1
                 if bound > unit * best[g, r, at] - own[r]:
                     continue
-                distance = squared_distance(X, row, column)
+                distance = squared_distance(X, row, X, column)
                 if distance >= best[g, r, at]:
                     continue
                 while at > 0 and best[g, r, at - 1] > distance:

@@ -101,13 +101,19 @@ def edge_distances(Y: Dense, edges: Ints, out: Floats | None = None) -> Floats:
     return squared_differences(Y, edges[:, 0], edges[:, 1], out)
 
 
-def squared_differences(X: Items, a: Ints, b: Ints, out: Floats | None = None) -> Floats:
-    """``||x_a - x_b||^2`` in float64, for dense or CSR rows, added to ``out`` if given."""
+def squared_differences(
+    X: Items, a: Ints, b: Ints, out: Floats | None = None, Y: Items = None
+) -> Floats:
+    """``||x_a - y_b||^2`` in float64, rows of X both unless Y is given; added to ``out`` if given.
+
+    X and Y are both dense or both CSR.
+    """
     total = np.zeros(len(a)) if out is None else out
     rows = stored(X)
+    others = rows if Y is None else stored(Y)
     over(
         len(a),
-        lambda part: add_squared_distances(rows, a, b, part.start, part.stop, total),
+        lambda part: add_squared_distances(rows, others, a, b, part.start, part.stop, total),
         EDGE_NUMBERS // X.shape[1],
     )
     return total

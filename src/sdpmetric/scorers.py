@@ -1,0 +1,65 @@
+"""Retrieval scores in scikit-learn's form, for transformers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .retrieval import AT_RANK, OVERALL, retrieval_scores
+
+__all__ = ["retrieval_scorer"]
+
+
+def retrieval_scorer(score: str, *, G: Any = None, y_g: Any = None) -> RetrievalScorer:
+    """A scikit-learn scorer for transformers: ``scorer(estimator, X, y)``.
+
+    Parameters
+    ----------
+    score : "map", "mrr", or "precision@k", "recall@k", "hit@k", "ndcg@k" with a number for k, as
+        in `retrieval_scores`
+    G, y_g : a gallery that the rows of X search. None: they search each other, leaving out
+        themselves
+
+    Returns
+    -------
+    callable for ``scoring=`` in cross_val_score, GridSearchCV and the like; it can be pickled
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sdpmetric import SDPMetric, retrieval_scorer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), SDPMetric())
+    >>> bool(cross_val_score(model, X, y, scoring=retrieval_scorer("map")).mean() > 0.8)
+    True
+    """
+    _parsed(score)
+    return RetrievalScorer(score, G, y_g)
+
+
+@dataclass(frozen=True, eq=False)
+class RetrievalScorer:
+    """What `retrieval_scorer` returns."""
+
+    score: str
+    G: Any = field(default=None, repr=False)
+    y_g: Any = field(default=None, repr=False)
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        rank = _parsed(self.score)
+        return retrieval_scores(X, y, self.G, self.y_g, k=rank or 1, metric=estimator)[self.score]
+
+
+def _parsed(score: object) -> int | None:
+    """The k in the name of a score, None where there is none."""
+    if isinstance(score, str):
+        kind, at, rank = score.partition("@")
+        if score in OVERALL:
+            return None
+        if at and kind in AT_RANK and rank.isdecimal() and int(rank) > 0:
+            return int(rank)
+    at_rank = ", ".join(f"'{kind}@k'" for kind in AT_RANK)
+    raise ValueError(f"score must be 'map', 'mrr', or {at_rank} with a number, got {score!r}.")
