@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLD_PYTHON ?= python3.11 # the last that NumPy 1.23, which some peers need, has wheels for
 
-.PHONY: demo test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-adapter clean
+.PHONY: demo test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-path bench-adapter clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -34,6 +34,9 @@ bench-mining: $(VENV)/bench.stamp
 
 bench-scale: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks.scale
+
+bench-path: $(VENV)/bench.stamp
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.path
 
 bench-adapter: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks.adapter
