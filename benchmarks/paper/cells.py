@@ -87,6 +87,5 @@ class Store:
             cell
             for row in ROWS
             for cell in self.read(row).values()
-            if cell["method"] in METHODS
-            and cell["definition"] == definition(row, cell["method"])
+            if cell["method"] in METHODS and cell["definition"] == definition(row, cell["method"])
         ]

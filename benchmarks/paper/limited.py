@@ -37,18 +37,18 @@ def attempt(task: Task) -> dict[str, Any]:
         record = {"status": "ok", "seconds": learned.seconds, **learned.notes}
         return record | verdict(task.row, data, learned.L)
     except Unfinished as stop:
-        names = ("status", "message", "seconds", "versions")
-        return {name: stop.record[name] for name in names if name in stop.record}
+        names = ("status", "seconds", "versions", "message")
+        record = {name: stop.record[name] for name in names if name in stop.record}
+        return record | ({"message": brief(record["message"])} if "message" in record else {})
     except MemoryError as failure:
-        return {"status": "memory", "message": reason(failure)}
+        return {"status": "memory", "message": brief(str(failure))}
     except Exception as failure:
-        return {"status": "error", "message": reason(failure)}
+        return {"status": "error", "message": brief(f"{type(failure).__name__}: {failure}")}
 
 
-def reason(failure: Exception) -> str:
+def brief(message: str) -> str:
     """In a line, without the folders of this machine."""
-    text = " ".join(f"{type(failure).__name__}: {failure}".split())
-    return re.sub(r"(/[^\s/'\"():]+)+/", "", text)[:300]
+    return re.sub(r"(/[^\s/'\"():]+)+/", "", " ".join(message.split()))[:300]
 
 
 def isolated(task: Task) -> dict[str, Any]:
