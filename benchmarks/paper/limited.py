@@ -9,8 +9,8 @@ from __future__ import annotations
 import multiprocessing
 import re
 import resource
-import time
 import warnings
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -20,19 +20,21 @@ from benchmarks.peers.worker import easy
 from sdpmetric import SDPMetric
 
 MEMORY = 12.0  # GB of address space, as for the peers
-SETUP = 300.0  # seconds for data, a first tiny fit and the verdict
+SETUP = 300.0  # seconds for the data and a first tiny fit
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["benchmarks.paper.limited"])
 
 
 def fill(task: Task) -> dict[str, Any]:
     """A cell's record: status ok, limit, memory or error, with the reason."""
-    return attempt(task) if METHODS[task.method].rival else isolated(task)
+    method = METHODS[task.method]
+    return isolated(task) if method.isolated else attempt(task, lambda: None)
 
 
-def attempt(task: Task) -> dict[str, Any]:
+def attempt(task: Task, started: Callable[[], None]) -> dict[str, Any]:
     try:
         data = task.split()
+        started()
         learned = METHODS[task.method].learn(task, data)
         record = {"status": "ok", "seconds": learned.seconds, **learned.notes}
         return record | verdict(task.row, data, learned.L)
@@ -52,16 +54,15 @@ def brief(message: str) -> str:
 
 
 def isolated(task: Task) -> dict[str, Any]:
-    allowed = SETUP + task.limit * METHODS[task.method].fits
+    allowed = task.limit * METHODS[task.method].fits
     receiver, sender = CONTEXT.Pipe(duplex=False)
     process = CONTEXT.Process(target=child, args=(task, sender), daemon=True)
     process.start()
     sender.close()
     try:
-        if not receiver.poll(allowed):
-            return {"status": "limit", "seconds": allowed - SETUP}
-        record: dict[str, Any] = receiver.recv()
-        return record
+        # A word when learning begins, then the record; a failure before that is a record at once.
+        record = answer(receiver, SETUP) or answer(receiver, allowed)
+        return record or {"status": "limit", "seconds": allowed}
     except EOFError:
         process.join()
         return {"status": "error", "message": f"the process ended with {process.exitcode}"}
@@ -70,11 +71,15 @@ def isolated(task: Task) -> dict[str, Any]:
         process.join()
 
 
+def answer(receiver: Connection, patience: float) -> dict[str, Any]:
+    """What comes within that time; empty if nothing does."""
+    record: dict[str, Any] = receiver.recv() if receiver.poll(patience) else {}
+    return record
+
+
 def child(task: Task, sender: Connection) -> None:
     warnings.simplefilter("ignore")
     limit = int(MEMORY * 1e9)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     SDPMetric().fit(*easy())  # loads the compiled loops, which no fit should be charged for
-    began = time.perf_counter()
-    record = attempt(task)
-    sender.send(record | {"cell_seconds": time.perf_counter() - began})
+    sender.send(attempt(task, lambda: sender.send({})))

@@ -59,9 +59,14 @@ class Method:
     learn: Callable[[Task, Split], Learned]
     options: Options = field(default_factory=dict)  # part of a cell's key
     slowness: float = 1.0  # the cheap ones run first
-    fits: int = 1
+    fits: int = 1  # a cell's limit is that of a fit times this
     follows: str | None = None
-    rival: bool = False  # runs in a process of its own already
+    rival: bool = False
+
+    @property
+    def isolated(self) -> bool:
+        """Needs a process: a rival has one already, and Euclidean learns nothing."""
+        return not self.rival and self.learn is not euclidean
 
 
 class Unfinished(Exception):  # noqa: N818 - an outcome, not an error
@@ -155,9 +160,9 @@ METHODS = {
     "h": Method("SDPMetric-H", chosen, H, fits=len(points(H))),
     "s-fw": Method("SDPMetric-S, frank-wolfe", followed, FRANK_WOLFE, 2, follows="s"),
     "h-fw": Method("SDPMetric-H, frank-wolfe", followed, FRANK_WOLFE, 2, follows="h"),
-    "cv": Method("SDPMetricCV", cross_validated, {}, 5, fits=4),
+    "cv": Method("SDPMetricCV", cross_validated, {}, 5, fits=12),
     "cv-all": Method(
-        "SDPMetricCV, all triplets", cross_validated, {"triplets": ["knn", "all"]}, 6, fits=4
+        "SDPMetricCV, all triplets", cross_validated, {"triplets": ["knn", "all"]}, 6, fits=12
     ),
 } | {
     rival.adapter: Method(name, peer, {}, rival.slowness, rival=True)
