@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from benchmarks.common import RESULTS
 from benchmarks.paper.judge import TOP
+from benchmarks.paper.methods import METHODS
 from benchmarks.paper.summary import BEST, Summary
-from benchmarks.paper.tables import short
 from sdpmetric.losses import Huber, SquaredHinge
 
 # Okabe and Ito's colours, which all eyes can tell apart; a marker each as well.
@@ -22,6 +22,8 @@ LOOKS = {
     "s": ("#009E73", "^", "-"),
     "h": ("#D55E00", "v", "-"),
     "cv": ("#CC79A7", "*", "-"),
+    "cv-all": ("#E69F00", "D", "-"),
+    "cv-short": ("#CC79A7", "*", ":"),
 }
 
 
@@ -99,6 +101,6 @@ def retrieval(summary: Summary, path: Path) -> Path | None:
 
 
 def label(summary: Summary, method: str) -> str:
-    score = summary.scores["faces", method]
-    name = {"s": "SDPMetric-S", "h": "SDPMetric-H", "cv": "SDPMetricCV"}.get(method)
-    return name or (f"LMNN ({score.ok[0]['method']})" if method == BEST else short(method))
+    if method == BEST:
+        return f"LMNN ({METHODS[summary.scores['faces', BEST].ok[0]['method']].name})"
+    return METHODS[method].name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from benchmarks.paper.methods import LMNN, METHODS, OURS
+from benchmarks.paper.methods import CV, LMNN, METHODS, OURS
 from benchmarks.paper.printed import Printed
 from benchmarks.paper.rows import ROWS
 from benchmarks.paper.summary import BEST, Score, Summary, difference
 
-MAIN = ("euclidean", BEST, "s-fw", "s", "h-fw", "h", "cv", "cv-all")
+MAIN = ("euclidean", BEST, "s-fw", "s", "h-fw", "h", *CV)
 NONE = "–"  # noqa: RUF001
 SHORT = {
     "s": "S, low-rank",
@@ -18,6 +18,7 @@ SHORT = {
     "h-fw": "H, frank-wolfe",
     "cv": "CV",
     "cv-all": "CV, all triplets",
+    "cv-short": "CV, short search",
     BEST: "LMNN",
 }
 
@@ -43,10 +44,10 @@ def error(score: Score, *, bold: bool = False) -> str:
     return text if score.deviation is None else f"{text} ({score.deviation:.2f})"
 
 
-def seconds(score: Score) -> str:
+def seconds(score: Score, unit: str) -> str:
     if not score.ok:
         return NONE if not score.cells else score.trouble
-    value = score.mean("seconds")
+    value = score.mean(unit)
     return f"{value:.0f}" if value >= 100 else f"{value:.2g}"
 
 
@@ -65,28 +66,34 @@ def sets(rows: Iterable[str], runs: dict[str, int]) -> str:
     return table(head, lines)
 
 
-def errors(summary: Summary) -> str:
-    """Table 2: the printed number beside those measured; the lowest measured one is bold."""
-    head = ["3-NN error, %"]
-    for method in MAIN:
-        head += [f"{label}: paper" for m, label in PRINTS.items() if m == method]
-        head.append(short(method))
-    lines = []
-    for row in summary.rows:
-        line, low = [ROWS[row].printed.name], summary.lowest(row, MAIN)
-        for method in MAIN:
-            line += [printed_error(ROWS[row].printed, PRINTED_AS[m]) for m in PRINTS if m == method]
-            line.append(error(summary.scores[row, method], bold=method in low))
-        lines.append(line)
-    ranks, line = summary.ranks(MAIN), ["mean rank"]
-    for method in MAIN:
-        line += [""] * (method in PRINTS) + [f"{ranks[method]:.2f}"]
-    return table(head, [*lines, line])
-
-
 # Before which measured column the paper's own stands, and its key in printed.toml.
 PRINTS = {"euclidean": "Euclidean", BEST: "LMNN", "s-fw": "S", "h-fw": "H"}
 PRINTED_AS = {"euclidean": "euclidean", BEST: "lmnn", "s-fw": "s", "h-fw": "h"}
+
+
+def columns(summary: Summary) -> list[str]:
+    """Those of table 2; a method of ours that was not tried has none."""
+    tried = summary.methods()
+    return [m for m in MAIN if m == BEST or m in tried]
+
+
+def errors(summary: Summary) -> str:
+    """Table 2: the printed number beside those measured; the lowest measured one is bold."""
+    methods, head = columns(summary), ["3-NN error, %"]
+    for method in methods:
+        head += [f"{PRINTS[m]}: paper" for m in PRINTS if m == method] + [short(method)]
+    lines = []
+    for row in summary.rows:
+        line, low = [ROWS[row].printed.name], summary.lowest(row, methods)
+        for method in methods:
+            if method in PRINTS:
+                line.append(printed_error(ROWS[row].printed, PRINTED_AS[method]))
+            line.append(error(summary.scores[row, method], bold=method in low))
+        lines.append(line)
+    ranks, line = summary.ranks(methods), ["mean rank"]
+    for method in methods:
+        line += [""] * (method in PRINTS) + [f"{ranks[method]:.2f}"]
+    return table(head, [*lines, line])
 
 
 def everyone(summary: Summary) -> str:
@@ -127,19 +134,22 @@ def differences(summary: Summary, base: str) -> str:
     return table(head, lines)
 
 
-def times(summary: Summary) -> str:
-    """Table 3."""
+def times(summary: Summary, unit: str = "seconds") -> str:
+    """Table 3; `unit` may be "cpu_seconds"."""
     peers = [m for m in summary.methods() if METHODS[m].rival and m not in LMNN]
-    head = ["seconds a fit", "LMNN: paper", "LMNN", "S: paper", "S, frank-wolfe", "S, low-rank"]
-    head += ["H: paper", "H, frank-wolfe", "H, low-rank", "CV", "CV, all triplets"]
+    methods = [m for m in (*columns(summary), *peers) if m != "euclidean"]
+    head = [unit.replace("_", " ")]
+    for method in methods:
+        head += [f"{PRINTS[m]}: paper" for m in PRINTS if m == method] + [short(method)]
     lines = []
     for row in summary.rows:
-        printed = ROWS[row].printed.times
-        took = {m: seconds(summary.scores[row, m]) for m in (*MAIN, *peers)}
-        line = [ROWS[row].printed.name, printed["lmnn"], took[BEST], printed["s"], took["s-fw"]]
-        line += [took["s"], printed["h"], took["h-fw"], took["h"], took["cv"], took["cv-all"]]
-        lines.append([*line, *(took[m] for m in peers)])
-    return table([*head, *map(short, peers)], lines)
+        line = [ROWS[row].printed.name]
+        for method in methods:
+            if method in PRINTS:
+                line.append(ROWS[row].printed.times[PRINTED_AS[method]])
+            line.append(seconds(summary.scores[row, method], unit))
+        lines.append(line)
+    return table(head, lines)
 
 
 def gaps(summary: Summary) -> str:
