@@ -65,7 +65,8 @@ here has 9 columns: the tenth of LIBSVM's file is the number of the sample. 468 
 background images are public, so Face-Background is divided in the paper's proportions.
 """
 MACHINE = """Of the fit alone, two threads, on two cores that had other work as well: the second
-table, seconds that the processors worked, is the steadier one. The paper's own are from its machine.
+table, seconds that the processors worked, is the steadier one. The paper's are from
+its own machine.
 """
 FIGURE_1 = "## Figure 1: the losses\n"
 FIGURE_2 = """## Figure 2: time against dimension
