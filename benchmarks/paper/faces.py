@@ -17,9 +17,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from benchmarks.common import HERE, Array, data_folder
+from benchmarks.paper.rows import SAMPLE, WORDS
 
-WORDS = 100
-SAMPLE = 60_000  # descriptors that the codebook is fitted to
 KEPT = HERE.parent / "output" / "paper"
 WINDOW = 1.5  # times a point's size: what decides its direction
 BINS = 36
@@ -72,7 +71,7 @@ def descriptors() -> tuple[Array, Array, Array]:
 
 def bags(train: Array, run: int) -> Array:
     """Counts of the visual words in every image, the words found in the training images."""
-    path = KEPT / f"bags-{run}.npz"
+    path = KEPT / f"bags-{WORDS}-{SAMPLE}-{run}.npz"
     if not path.exists():
         X, owner, y = descriptors()
         seen = np.flatnonzero(np.isin(owner, train))
