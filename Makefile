@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLD_PYTHON ?= python3.11 # the last that NumPy 1.23, which some peers need, has wheels for
 
-.PHONY: demo test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-path bench-adapter clean
+.PHONY: demo test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-path bench-adapter reproduce clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -40,6 +40,10 @@ bench-path: $(VENV)/bench.stamp
 
 bench-adapter: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks.adapter
+
+# Every table and figure of the paper; QUICK=1: a small subset in minutes, kept apart in output/.
+reproduce: $(VENV)/bench.stamp .venv-peers/stamp .venv-mlpack/stamp
+	$(BIN)/python -m benchmarks.paper $(if $(QUICK),--quick)
 
 # Peers that do not run on today's NumPy and scikit-learn, and mlpack, get environments of their own.
 .venv-peers/stamp: benchmarks/peers/old.txt

@@ -80,6 +80,7 @@ def main(adapter_path: str, split: str, out: str, threads: str, memory_gb: str) 
     record["first_call_seconds"] = time.perf_counter() - began
     with np.load(split) as stored:
         X, y = stored["X"], stored["y"]
+        options = {"neighbors": int(stored["neighbors"])} if "neighbors" in stored else {}
     record["versions"] = versions()
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
@@ -87,7 +88,7 @@ def main(adapter_path: str, split: str, out: str, threads: str, memory_gb: str) 
     write(out, record)
     began, used = time.perf_counter(), time.process_time()
     try:
-        L = np.asarray(adapter.fit(X, y, int(threads)), dtype=np.float64)
+        L = np.asarray(adapter.fit(X, y, int(threads), **options), dtype=np.float64)
         record.update(status="ok", rank=len(L))
     except Exception as error:
         status = "memory" if isinstance(error, MemoryError) else "error"

@@ -3,5 +3,5 @@
 from metric_learn import ITML_Supervised
 
 
-def fit(X, y, threads):
+def fit(X, y, threads, neighbors=3):
     return ITML_Supervised(random_state=0).fit(X, y).components_

@@ -3,5 +3,5 @@
 from metric_learn import LMNN
 
 
-def fit(X, y, threads):
-    return LMNN(n_neighbors=3, random_state=0).fit(X, y).components_
+def fit(X, y, threads, neighbors=3):
+    return LMNN(n_neighbors=neighbors, random_state=0).fit(X, y).components_

@@ -3,5 +3,5 @@
 from metric_learn import SCML_Supervised
 
 
-def fit(X, y, threads):
-    return SCML_Supervised(k_genuine=3, random_state=0).fit(X, y).components_
+def fit(X, y, threads, neighbors=3):
+    return SCML_Supervised(k_genuine=neighbors, random_state=0).fit(X, y).components_

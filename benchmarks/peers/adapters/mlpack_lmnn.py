@@ -3,6 +3,6 @@
 from mlpack import lmnn
 
 
-def fit(X, y, threads):
+def fit(X, y, threads, neighbors=3):
     # Transposed: the binding hands every matrix over as its columns, and X @ output is the map.
-    return lmnn(X, labels=y, k=3, seed=1)["output"].T
+    return lmnn(X, labels=y, k=neighbors, seed=1)["output"].T

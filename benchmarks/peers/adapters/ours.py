@@ -1,7 +1,7 @@
-"""sdpmetric with its defaults (n_neighbors=3 is one of them)."""
+"""sdpmetric with its defaults (three neighbours are among them)."""
 
 from sdpmetric import SDPMetric
 
 
-def fit(X, y, threads):
-    return SDPMetric().fit(X, y).components_
+def fit(X, y, threads, neighbors=3):
+    return SDPMetric(n_neighbors=neighbors, n_impostors=neighbors).fit(X, y).components_

@@ -10,6 +10,6 @@ sys.modules.update({"GPyOpt": ModuleType("GPyOpt"), "GPyOpt.methods": stub})
 from pylmnn import LargeMarginNearestNeighbor  # noqa: E402
 
 
-def fit(X, y, threads):
-    lmnn = LargeMarginNearestNeighbor(n_neighbors=3, random_state=0, n_jobs=threads)
+def fit(X, y, threads, neighbors=3):
+    lmnn = LargeMarginNearestNeighbor(n_neighbors=neighbors, random_state=0, n_jobs=threads)
     return lmnn.fit(X, y).components_
