@@ -101,6 +101,7 @@ class Chooser(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
         metric.fit(coordinates.forward(X), y, **fit)
         self.best_estimator_ = metric if kind == "raw" else make_pipeline(coordinates, metric)
         self.components_ = coordinates.back(metric.components_)
+        self.gap_, self.converged_, self.n_iter_ = metric.gap_, metric.converged_, metric.n_iter_
         return self
 
     def _best_settings(self) -> dict[str, Any]:

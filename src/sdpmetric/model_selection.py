@@ -65,6 +65,7 @@ time_limit, random_state, n_jobs
     components_ : (k, D) array for raw rows, ``M = components_' components_`` of trace one
     best_params_, best_score_, best_index_ : the choice
     best_estimator_ : `SDPMetric` fitted to all rows, after `Coordinates` unless they are raw
+    gap_, converged_, n_iter_ : of the last fit, in its coordinates
     cv_results_ : dict of columns: parameters, scores, gaps, ranks, margins, seconds
     n_splits_ : number of splits
 
