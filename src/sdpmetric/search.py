@@ -122,20 +122,33 @@ def search(
     return table
 
 
-def choose(table: Table, order: Callable[[Lane, float], Any], *, one_standard_error: bool) -> int:
+def choose(
+    table: Table, order: Callable[[Lane, float], Any], *, doubt: float, one_standard_error: bool
+) -> int:
     """The candidate of the best mean score, the simplest of equals; ``order`` says what is simple.
 
-    With ``one_standard_error`` the simplest of all that are within one standard error of the best.
+    The prior alone is left only for a gain on it, split by split, of more than ``doubt`` standard
+    errors. With ``one_standard_error`` it is the simplest of all that are within one standard error
+    of the best.
     """
     scores = table.scores()
     mean = scores.mean(axis=1)
     best = int(np.argmax(mean))
-    room = 1e-12
-    if one_standard_error and scores.shape[1] > 1:
-        room += float(scores[best].std(ddof=1)) / np.sqrt(scores.shape[1])
-    near = np.flatnonzero(mean >= mean[best] - room)
     keys = list(table.rows)
+    room = 1e-12
+    near = np.flatnonzero(mean >= mean[best] - room)
+    if scores.shape[1] > 1:
+        alone = np.array([dict(lane)["prior_weight"] == 1.0 for lane, _ in keys])
+        start = int(np.argmax(np.where(alone, mean, -np.inf)))
+        if mean[best] - mean[start] <= doubt * _standard_error(scores[best] - scores[start]):
+            near = np.flatnonzero(alone & (mean >= mean[start] - room))
+        elif one_standard_error:
+            near = np.flatnonzero(mean >= mean[best] - _standard_error(scores[best]))
     return int(min(near, key=lambda i: (order(*keys[i]), -mean[i])))
+
+
+def _standard_error(scores: Floats) -> float:
+    return float(scores.std(ddof=1)) / float(np.sqrt(len(scores)))
 
 
 def _best_fitted(table: Table) -> tuple[Lane, float]:
