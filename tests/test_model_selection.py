@@ -82,7 +82,7 @@ def test_scores_are_those_of_separate_fits(
 
 def test_the_chosen_settings_are_fitted_to_all_rows(wine: tuple[Floats, Ints]) -> None:
     X, y = wine
-    chosen = SDPMetricCV([2.0, 5.0], **SMALL, coordinates="standard", cv=3).fit(X, y)
+    chosen = SDPMetricCV([2.0, 5.0], **SMALL, coordinates="standard", cv=3, doubt=0.0).fit(X, y)
     best = chosen.best_params_
     Z = X / X.std(axis=0)
     expected = SDPMetric(C=best["C"], prior="identity", prior_weight=best["prior_weight"]).fit(Z, y)
@@ -347,7 +347,7 @@ def test_comparison_scores_by_hand() -> None:
 def test_cannot_converge_warns_once(wine: tuple[Floats, Ints]) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        chosen = SDPMetricCV([20.0], **SMALL, coordinates="standard", cv=2, max_iter=20).fit(*wine)
+        chosen = SDPMetricCV([20.0], **SMALL, coordinates="raw", cv=2, max_iter=20).fit(*wine)
     assert chosen.best_params_["prior_weight"] < 1.0
     names = [w.category.__name__ for w in caught]
     assert names.count("ConvergenceWarning") == 1  # of the last fit

@@ -216,7 +216,8 @@ class TripletSDPMetricCV(Chooser):
     Parameters
     ----------
     Cs, n_components, loss, coordinates, h, prior, prior_weight, search, doubt, \
-one_standard_error, solver, solver_options, search_tol, tol, max_iter, time_limit, random_state, n_jobs
+one_standard_error, solver, solver_options, search_tol, tol, max_iter, time_limit, random_state, \
+n_jobs
         As in `SDPMetricCV`; "within" coordinates are whitened by the scatter of near pairs.
     cv : None, int, splitter or iterable, default=None
         Number of folds (None: 5), or a splitter of comparisons.
