@@ -363,6 +363,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"prior": None}, "prior must be 'identity' or an array"),
     ({"prior": np.eye(13), "coordinates": "standard"}, "coordinates must be 'raw' with a prior"),
     ({"prior_weight": [0.0, 1.5]}, "prior_weight must be"),
+    ({"prior_weight": 1.0}, "prior_weight must have a value below 1"),
     ({"h": [0.1, -1.0]}, "h must be"),
     ({"search": "random"}, "search must be one of"),
     ({"search_tol": 2.0}, "search_tol must be"),

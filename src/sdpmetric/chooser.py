@@ -56,6 +56,9 @@ class Chooser(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
             )
         if self.prior is None:
             raise ValueError("prior must be 'identity' or an array: it is always a candidate.")
+        grids["prior_weight"] = [t for t in grids["prior_weight"] if t != 1.0]  # tried anyway
+        if not grids["prior_weight"]:
+            raise ValueError("prior_weight must have a value below 1, or nothing is learned.")
         check_choice("search", self.search, ("stages", "product"))
         check_real("doubt", self.doubt, 0.0, closed=True)
         check_real("search_tol", self.search_tol, 0.0, 1.0)

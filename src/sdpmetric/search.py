@@ -89,36 +89,37 @@ def search(
     total = _steps(grids, every)
     done = 0
 
-    def run(lane: Lane, window: slice = slice(None)) -> None:
+    first = next(iter(grids))
+    lane = {name: values[0] for name, values in grids.items()}
+
+    def run(settings: dict[str, Any], window: slice = slice(None)) -> None:
         nonlocal done
-        Cs = list(Cs_of(lane)[window])
-        found = [ground.trials(lane, Cs) for ground in kept]
+        # Where we started: the prior alone, once in each of the coordinates, which come first.
+        alone = _lane(lane | {first: settings[first], "prior_weight": 1.0})
+        if (alone, Cs_of(alone)[0]) not in table.rows:
+            table.rows[alone, Cs_of(alone)[0]] = [ground.untouched(alone) for ground in kept]
+        chosen = _lane(settings)
+        Cs = list(Cs_of(chosen)[window])
+        found = [ground.trials(chosen, Cs) for ground in kept]
         for i, C in enumerate(Cs):
-            table.rows[lane, C] = [trials[i] for trials in found]
+            table.rows[chosen, C] = [trials[i] for trials in found]
         done += 1
         if report is not None:
             report(done, total)
 
-    first = next(iter(grids))
-    lane = {name: values[0] for name, values in grids.items()}
-    for value in grids[first]:  # where we started: the prior alone, in all coordinates
-        alone = _lane(lane | {first: value, "prior_weight": 1.0})
-        table.rows[alone, Cs_of(alone)[0]] = [ground.untouched(alone) for ground in kept]
     if every:
         for combination in _combinations(grids):
-            run(_lane(combination))
+            run(combination)
         return table
     for value in grids[first]:
-        run(_lane(lane | {first: value}))
+        run(lane | {first: value})
     for name in list(grids)[1:]:
         best, C = _best_fitted(table)
-        lane = dict(best)
-        Cs = list(Cs_of(best))
-        at = Cs.index(C)
+        at = list(Cs_of(best)).index(C)
         window = slice(max(0, at - _WINDOW), at + _WINDOW + 1)
         for value in grids[name]:
-            if value != lane[name]:
-                run(_lane(lane | {name: value}), window)
+            if value != dict(best)[name]:
+                run(dict(best) | {name: value}, window)
     return table
 
 
