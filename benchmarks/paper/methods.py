@@ -172,7 +172,7 @@ METHODS = {
 } | {
     rival.adapter: Method(name, peer, {}, rival.slowness, rival=True)
     for name, rival in rivals.RIVALS.items()
-    if name != rivals.OURS
+    if name in rivals.PEERS
 }
 
 CV = ("cv", "cv-all", "cv-short")

@@ -43,7 +43,11 @@ def pair(text: str) -> tuple[str, float]:
 
 def tasks(options: argparse.Namespace) -> list[Task]:
     """The cheapest expected first, so that an interrupted benchmark has most of its rows."""
-    groups = {None: tuple(rivals.RIVALS), "ours": (rivals.OURS,), "peers": rivals.PEERS}
+    groups = {
+        None: tuple(rivals.RIVALS),
+        "ours": (rivals.OURS, rivals.CHOSEN),
+        "peers": rivals.PEERS,
+    }
     names = options.rival or groups[options.only]
     chosen = [
         (name, rival, split)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.common import show
-from benchmarks.peers.rivals import LMNN, OURS
+from benchmarks.peers.rivals import CHOSEN, LMNN, OURS, PEERS
 from benchmarks.peers.summary import Cell, cells, euclidean, number
 
 
@@ -16,7 +16,8 @@ def report(content: dict[str, Any]) -> None:
         ["data", "rival", "s", "first call s", "MB", "3-NN error %", "note"],
         [row for name in table for row in details(content, name, table[name])],
     )
-    columns = ["data", "Euclidean %", "ours %", "best peer %", "<= best", "ours s"]
+    columns = ["data", "Euclidean %", "ours %", "best peer %", "<= best", "CV %", "<= best"]
+    columns += ["ours s"]
     columns += ["fastest peer that improves: s", "times ours", "metric-learn LMNN, times ours"]
     columns += ["ours MB", "least peer MB", "below all"]
     show(
@@ -39,13 +40,14 @@ def details(content: dict[str, Any], name: str, rivals: dict[str, Cell]) -> list
 
 def compare(name: str, plain: float, rivals: dict[str, Cell]) -> list[str]:
     """One row; a column whose runs are not there yet has a dash."""
-    ours = rivals.get(OURS)
-    peers = {rival: cell for rival, cell in rivals.items() if rival != OURS}
+    ours, chosen = rivals.get(OURS), rivals.get(CHOSEN)
+    peers = {rival: cell for rival, cell in rivals.items() if rival in PEERS}
     seconds = ours.seconds if ours else None
     return [
         name,
         f"{plain:.2f}",
         *compare_errors(ours, peers),
+        *compare_errors(chosen, peers)[::2],
         "-" if ours is None else ours.time,
         *fastest(seconds, plain, peers),
         ratio(peers.get(LMNN), seconds),

@@ -35,11 +35,13 @@ class Rival:
 
 
 OURS = "sdpmetric"
+CHOSEN = "sdpmetric, CV"
 LMNN = "metric-learn LMNN"
 OLD, MLPACK = ".venv-peers", ".venv-mlpack"
 
 RIVALS = {
     OURS: Rival("ours", "current", 1, "#D55E00", "*"),
+    CHOSEN: Rival("ours_cv", "current", 30, "#D55E00", "P"),
     "mlpack LMNN": Rival("mlpack_lmnn", MLPACK, 3, "#0072B2", "s"),
     "pylmnn": Rival("pylmnn", OLD, 5, "#009E73", "^"),
     "metric-learn SCML": Rival("metric_learn_scml", OLD, 4, "#CC79A7", "D"),
@@ -47,7 +49,7 @@ RIVALS = {
     "sklearn NCA": Rival("sklearn_nca", "current", 15, "#E69F00", "o"),
     LMNN: Rival("metric_learn_lmnn", OLD, 50, "#56B4E9", "v"),
 }
-PEERS = tuple(name for name in RIVALS if name != OURS)
+PEERS = tuple(name for name in RIVALS if name not in (OURS, CHOSEN))
 
 
 def find(name: str) -> str:
