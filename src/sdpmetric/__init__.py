@@ -7,6 +7,7 @@ from .comparisons import Comparisons
 from .estimators import SDPMetric, TripletSDPMetric
 from .losses import Huber, Logistic, Loss, SquaredHinge
 from .mining import knn_triplets
+from .model_file import load
 from .model_selection import SDPMetricCV, TripletSDPMetricCV
 from .result import Progress, Result, Status
 from .retrieval import RetrievalScores, retrieval_scores
@@ -29,6 +30,7 @@ __all__ = [
     "TripletSDPMetricCV",
     "check_loss",
     "knn_triplets",
+    "load",
     "retrieval_scorer",
     "retrieval_scores",
     "solve",
