@@ -5,6 +5,7 @@ from __future__ import annotations
 from .check_loss import check_loss
 from .comparisons import Comparisons
 from .estimators import SDPMetric, TripletSDPMetric
+from .exports import export
 from .losses import Huber, Logistic, Loss, SquaredHinge
 from .mining import knn_triplets
 from .model_file import load
@@ -29,6 +30,7 @@ __all__ = [
     "TripletSDPMetric",
     "TripletSDPMetricCV",
     "check_loss",
+    "export",
     "knn_triplets",
     "load",
     "retrieval_scorer",
