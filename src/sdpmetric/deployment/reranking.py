@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Dense, Floats, Ints
+from ..exports.target import components_of
 from ..products import blocks
 from ..ranking import Ranking
 from ..validation import check_integer
@@ -37,12 +38,13 @@ def rerank(metric: Any, Q: Any, X: Any, candidates: Any, k: int = 10) -> tuple[F
     Q, X = as_dense(metric, Q, "Q"), as_dense(metric, X, "X")
     found = _candidates(candidates, len(Q), len(X))
     k = check_integer("k", k, 1, found.shape[1])
+    components = components_of(metric)
     distances, nearest = np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.int64)
     for block in blocks(len(Q), found.shape[1] * X.shape[1], BLOCK_BYTES):
         some = found[block]
-        rows, where = np.unique(some, return_inverse=True)
-        near = mapped(metric, X[rows])[where.reshape(some.shape)]
-        away = np.linalg.norm(near - mapped(metric, Q[block])[:, None], axis=2)
+        # Differences first: equal rows are then at distance zero, and at equal distances.
+        apart = X[some].astype(np.float64) - Q[block, None]
+        away = np.linalg.norm(apart @ components.T, axis=2)
         away[some < 0] = np.inf
         order = np.lexsort((some, away), axis=1)[:, :k]
         distances[block] = np.take_along_axis(away, order, axis=1)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -74,4 +75,10 @@ def _pipeline(model: Any) -> Any:
     check_is_fitted(model)
     register()
     kind = skl2onnx.common.data_types.FloatTensorType([None, model.n_features_in_])
-    return skl2onnx.to_onnx(model, initial_types=[("X", kind)], options={"zipmap": False})
+    options = {id(model): {"zipmap": False}} if is_classifier(model) else None  # shares as an array
+    errors = skl2onnx.common.exceptions
+    try:
+        return skl2onnx.to_onnx(model, initial_types=[("X", kind)], options=options)
+    except (errors.MissingShapeCalculator, errors.MissingConverter) as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise ValueError(f"metric has a step that skl2onnx cannot convert: {reason}.") from None

@@ -26,9 +26,9 @@ def _matrix(estimator: Any) -> Any:
 
 
 def _shape(operator: Any) -> None:
-    given = operator.inputs[0].type
-    width = len(_matrix(operator.raw_operator))
-    operator.outputs[0].type = given.__class__([given.get_first_dimension(), width])
+    X = operator.inputs[0]
+    shape = [X.get_first_dimension(), len(_matrix(operator.raw_operator))]
+    operator.outputs[0].type = type(X.type)(shape)
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
