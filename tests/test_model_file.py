@@ -294,6 +294,10 @@ def test_malformed_arrays(model: Path) -> None:
         {"arrays": array(model, "components_", dtype="int8", shape=[1, 5], data=[999] * 5)},
         {"arrays": array(model, "history_.gap", shape=[1], data=[0.0])},
         {"fitted": fitted(model, status_={"$status": "fine"})},
+        {"fitted": fitted(model, status_="converged")},
+        {"fitted": fitted(model, gap_="small")},
+        {"fitted": fitted(model, gap_=None)},
+        {"fitted": fitted(model, best_estimator_=1)},
         {"fitted": fitted(model, n_features_in_=4)},
         {"fitted": fitted(model, feature_names_in_={"$objects": ["a"]})},
         {"fitted": fitted(model, components_=[[1.0] * 5])},
@@ -315,6 +319,29 @@ def test_truncated_and_foreign_files(kind: str, blobs: Blobs, tmp_path: Path) ->
         path.write_bytes(data)
         with pytest.raises(ValueError, match=r"is not a complete sdpmetric model: .+\.$"):
             load(path)
+
+
+@pytest.mark.parametrize("name", ["metric", "search"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_files_load_or_are_refused(kind: str, name: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    whole = (FILES / f"version-1-{name}.{kind}").read_bytes()
+    refusals = []
+    path = tmp_path / f"m.{kind}"
+    letters = b'0123456789{}[]",:.-eaFnul$\x00\xff'
+    for _ in range(200):
+        data = bytearray(whole)
+        at = int(rng.integers(len(data)))
+        data[at : at + int(rng.integers(0, 9))] = bytes(rng.choice([*letters], 1).tolist())
+        path.write_bytes(data)
+        try:
+            metric = load(path)
+        except ValueError as error:
+            refusals.append(str(error))
+        else:
+            assert np.isfinite(metric.get_metric()(np.ones(4), np.zeros(4)))
+    assert all(str(path) in refusal for refusal in refusals)
+    assert 0 < len(refusals) < 200
 
 
 def test_another_safetensors_file(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import safetensors
 import safetensors.numpy
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ._typing import Dense
@@ -23,6 +24,7 @@ from .files import as_path, check_suffix, readable, replacing
 from .json_arrays import arrays_from_json, arrays_to_json
 from .metric import MetricMixin
 from .plain import ESTIMATORS, Arrays, estimator_from_plain, estimator_to_plain, to_plain
+from .result import Status
 
 __all__ = ["FORMAT_VERSION", "load", "read_header", "save"]
 
@@ -119,8 +121,7 @@ def _header(metric: Any, arrays: Arrays) -> dict[str, Any]:
     from . import __version__
 
     held = estimator_to_plain(metric, arrays)
-    last = getattr(metric, "best_estimator_", metric)
-    last = getattr(last, "steps", [(None, last)])[-1][1]
+    last = _last_fit(metric)
     names = getattr(metric, "feature_names_in_", None)
     return {
         "format": _FORMAT,
@@ -131,6 +132,12 @@ def _header(metric: Any, arrays: Arrays) -> dict[str, Any]:
         **{name: _number(getattr(last, f"{name}_")) for name in _CERTIFICATE},
         **held,
     }
+
+
+def _last_fit(metric: Any) -> Any:
+    """Whose certificate it is: a search made many fits."""
+    last = getattr(metric, "best_estimator_", metric)
+    return last[-1] if isinstance(last, Pipeline) else last
 
 
 def _number(value: Any) -> Any:
@@ -200,7 +207,8 @@ def _check(metric: Any) -> None:
     widths = {metric.n_features_in_, components.shape[1]}
     if len(widths) > 1 or (names is not None and {len(names)} != widths):
         raise ValueError("its components_ do not match its features")
-    if hasattr(metric, "best_estimator_"):
-        return
-    for name in (*_CERTIFICATE, "eigenvalues", "history"):
-        getattr(metric, f"{name}_")
+    last = _last_fit(metric)
+    if not isinstance(last.status_, Status):
+        raise ValueError("its status_ is none")
+    for name in _CERTIFICATE[1:]:
+        float(getattr(last, f"{name}_"))
