@@ -249,6 +249,15 @@ def test_map_of_a_single_direction(blobs: tuple[Any, Any]) -> None:
         MapDisplay.from_estimator(SDPMetric(1).fit(X, y), X, y[1:])
 
 
+def test_map_of_equal_rows(blobs: tuple[Any, Any]) -> None:
+    metric = SDPMetric().fit(*blobs)
+    display = MapDisplay.from_estimator(metric, np.ones((3, 5)), [0, 0, 1]).plot()
+    np.testing.assert_array_equal(display.after, 0.0)
+    assert "0% of the variance" in display.ax_[1].get_xlabel()
+    with pytest.raises(ValueError, match=r"X has a single row"):
+        MapDisplay.from_estimator(metric, blobs[0][:1])
+
+
 def test_names_in_a_map_keep_apart(blobs: tuple[Any, Any]) -> None:
     """Classes with one and the same middle are written side by side, and many not at all."""
     X = blobs[0]

@@ -54,6 +54,8 @@ class MapDisplay:
         """
         parts = fitted(estimator)
         rows = parts.given(X)
+        if rows.shape[0] < 2:
+            raise ValueError("X has a single row, expected at least two to be told apart.")
         labels = None if y is None else np.asarray(y)
         if labels is not None and labels.shape != (rows.shape[0],):
             raise ValueError(
@@ -89,8 +91,9 @@ def _plane(rows: Items) -> tuple[Floats, Floats]:
         rows = rows.toarray()
     pca = PCA(k, svd_solver=solver, random_state=0)
     places, shares = np.zeros((rows.shape[0], 2)), np.zeros(2)
-    places[:, :k] = pca.fit_transform(rows)
-    shares[:k] = pca.explained_variance_ratio_
+    with np.errstate(invalid="ignore"):  # rows that are all alike share no variance
+        places[:, :k] = pca.fit_transform(rows)
+        shares[:k] = np.nan_to_num(pca.explained_variance_ratio_)
     return places, shares
 
 
