@@ -44,9 +44,11 @@ def _close_figures() -> Any:
 def search() -> SDPMetricCV:
     """On raw wine, where standardised columns win: the best estimator is a pipeline."""
     grids = {"n_neighbors": [3, 5], "n_impostors": 3, "n_rounds": 1, "prior_weight": [0.0, 0.2]}
-    found = SDPMetricCV([2.0, 8.0], coordinates=["raw", "standard"], **grids, cv=3, triplets="knn")
+    where = {"coordinates": ["raw", "standard"], "triplets": "knn", "cv": 3}
+    found = SDPMetricCV([2.0, 8.0], **grids, **where, doubt=0.0)
     found.fit(*load_wine(return_X_y=True, as_frame=True))
     assert isinstance(found.best_estimator_, Pipeline)
+    assert found.best_params_["prior_weight"] < 1.0
     return found
 
 

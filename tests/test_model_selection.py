@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from problems import Floats, Ints, consistent, random_triplets
 from sdpmetric import SDPMetric, SDPMetricCV, TripletSDPMetric, TripletSDPMetricCV
+from sdpmetric.search import Table, Trial, choose
 from sdpmetric.settings import Settings
 
 SMALL: dict[str, Any] = {"n_neighbors": 3, "n_impostors": 3, "n_rounds": 1, "prior_weight": 0.0}
@@ -81,7 +82,7 @@ def test_scores_are_those_of_separate_fits(
 
 def test_the_chosen_settings_are_fitted_to_all_rows(wine: tuple[Floats, Ints]) -> None:
     X, y = wine
-    chosen = SDPMetricCV([2.0, 5.0], **SMALL, coordinates="standard", cv=3).fit(X, y)
+    chosen = SDPMetricCV([2.0, 5.0], **SMALL, coordinates="standard", cv=3, doubt=0.0).fit(X, y)
     best = chosen.best_params_
     Z = X / X.std(axis=0)
     expected = SDPMetric(C=best["C"], prior="identity", prior_weight=best["prior_weight"]).fit(Z, y)
@@ -92,23 +93,56 @@ def test_the_chosen_settings_are_fitted_to_all_rows(wine: tuple[Floats, Ints]) -
         mapped[0] - mapped[1:9], axis=1
     )
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
+    assert best["prior_weight"] < 1.0
     assert chosen.best_score_ == chosen.cv_results_["mean_test_score"].max()
     assert chosen.cv_results_["rank_test_score"][chosen.best_index_] == 1
 
 
 @pytest.mark.parametrize("coordinates", ["raw", "standard", "within"])
 def test_nothing_to_learn(coordinates: str) -> None:
-    """Labels at random: whatever is chosen, it is no worse than Euclidean on the folds."""
+    """Labels at random: luck on the folds is not enough to leave Euclidean distance."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(80, 5)), rng.integers(0, 2, 80)
     settings: dict[str, Any] = {"coordinates": coordinates, "cv": 4, **SMALL}
     chosen = SDPMetricCV(4, **settings).fit(X, y)
-    results = chosen.cv_results_
+    assert chosen.best_params_["prior_weight"] == 1.0
+    lucky = SDPMetricCV(4, **settings, doubt=0.0).fit(X, y)
+    results = lucky.cv_results_
     alone = results["param_prior_weight"] == 1.0
     assert alone.sum() == 1
-    assert chosen.best_score_ >= results["mean_test_score"][alone][0]
-    careful = SDPMetricCV(4, **settings, one_standard_error=True).fit(X, y)
-    assert careful.best_params_["prior_weight"] >= chosen.best_params_["prior_weight"]
+    assert lucky.best_score_ == results["mean_test_score"].max()
+    assert lucky.best_score_ >= results["mean_test_score"][alone][0]
+
+
+def trials(*scores: float) -> list[Trial]:
+    return [Trial(score, 0.0, 1, 0.0, 0.0) for score in scores]
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ({"doubt": 0.0, "one_standard_error": False}, 3),
+        ({"doubt": 2.0, "one_standard_error": False}, 3),
+        ({"doubt": 2.0, "one_standard_error": True}, 1),  # leans on the prior, and is near enough
+        ({"doubt": 20.0, "one_standard_error": False}, 0),
+        ({"doubt": 20.0, "one_standard_error": True}, 0),
+    ],
+)
+def test_rule_by_hand(rule: dict[str, Any], expected: int) -> None:
+    rows = {
+        1.0: trials(0.60, 0.70, 0.80),
+        0.5: trials(0.75, 0.79, 0.89),
+        0.2: trials(0.70, 0.72, 0.84),
+        0.0: trials(0.74, 0.82, 0.90),
+    }
+    table = Table({((("prior_weight", t),), 2.0): list_ for t, list_ in rows.items()})
+
+    def order(lane: Any, C: float) -> float:
+        return -float(dict(lane)["prior_weight"])
+
+    assert choose(table, order, **rule) == expected
+    single = Table({key: list_[:1] for key, list_ in table.rows.items()})
+    assert choose(single, order, **rule) == 1  # one split tells no error: the best, 0.75
 
 
 def test_few_comparisons_in_many_dimensions_fall_back() -> None:
@@ -313,7 +347,7 @@ def test_comparison_scores_by_hand() -> None:
 def test_cannot_converge_warns_once(wine: tuple[Floats, Ints]) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        chosen = SDPMetricCV([20.0], **SMALL, coordinates="standard", cv=2, max_iter=20).fit(*wine)
+        chosen = SDPMetricCV([20.0], **SMALL, coordinates="raw", cv=2, max_iter=20).fit(*wine)
     assert chosen.best_params_["prior_weight"] < 1.0
     names = [w.category.__name__ for w in caught]
     assert names.count("ConvergenceWarning") == 1  # of the last fit
@@ -329,9 +363,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"prior": None}, "prior must be 'identity' or an array"),
     ({"prior": np.eye(13), "coordinates": "standard"}, "coordinates must be 'raw' with a prior"),
     ({"prior_weight": [0.0, 1.5]}, "prior_weight must be"),
+    ({"prior_weight": 1.0}, "prior_weight must have a value below 1"),
     ({"h": [0.1, -1.0]}, "h must be"),
     ({"search": "random"}, "search must be one of"),
     ({"search_tol": 2.0}, "search_tol must be"),
+    ({"doubt": -1.0}, "doubt must be"),
     ({"progress": "yes"}, "progress must be True, False or a function"),
 ]
 BAD_ROWS: list[tuple[dict[str, Any], str]] = [

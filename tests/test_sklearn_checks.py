@@ -7,10 +7,21 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sdpmetric import SDPMetric
+from sdpmetric import SDPMetric, SDPMetricCV
+from sdpmetric.coordinates import Coordinates
+
+SEARCH = SDPMetricCV(2, n_neighbors=2, n_impostors=2, n_rounds=1, prior_weight=0.0, cv=2)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks([SDPMetric(), SDPMetric(loss="squared_hinge", n_components=1)])
+@parametrize_with_checks(
+    [
+        SDPMetric(),
+        SDPMetric(loss="squared_hinge", n_components=1),
+        SEARCH,
+        Coordinates("standard"),
+        Coordinates("within"),
+    ]
+)
 def test_common_checks(estimator: Any, check: Any) -> None:
     check(estimator)

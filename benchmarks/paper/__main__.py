@@ -48,7 +48,7 @@ FULL = Plan(
 )
 SMALL = ROOT / "output" / "paper-quick"
 QUICK = Plan(
-    rows=("orl", "wine", "balance", "vehicle", "faces"),
+    rows=("orl", "wine", "balance", "faces"),
     methods=("euclidean", "pylmnn", "s", "h", "s-fw", "h-fw", "cv-short"),
     runs=2,
     limit=30.0,

@@ -56,7 +56,11 @@ class Chooser(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
             )
         if self.prior is None:
             raise ValueError("prior must be 'identity' or an array: it is always a candidate.")
+        grids["prior_weight"] = [t for t in grids["prior_weight"] if t != 1.0]  # tried anyway
+        if not grids["prior_weight"]:
+            raise ValueError("prior_weight must have a value below 1, or nothing is learned.")
         check_choice("search", self.search, ("stages", "product"))
+        check_real("doubt", self.doubt, 0.0, closed=True)
         check_real("search_tol", self.search_tol, 0.0, 1.0)
         settings = replace(self._settings(), C=2.0)
         kinds = {kind == "all" for kind in grids.get("triplets", ["knn"])}
@@ -88,7 +92,8 @@ class Chooser(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
         whole = self.search == "product"
         with working(self.n_jobs), shown(self.progress, "settings tried") as report:
             table = search(grids, Cs_of, grounds, every=whole, report=report)
-        self.best_index_ = choose(table, _simplicity, one_standard_error=self.one_standard_error)
+        rule = {"doubt": self.doubt, "one_standard_error": self.one_standard_error}
+        self.best_index_ = choose(table, _simplicity, **rule)
         self.cv_results_ = table.results()
         self.n_splits_ = table.scores().shape[1]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
@@ -101,6 +106,7 @@ class Chooser(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
         metric.fit(coordinates.forward(X), y, **fit)
         self.best_estimator_ = metric if kind == "raw" else make_pipeline(coordinates, metric)
         self.components_ = coordinates.back(metric.components_)
+        self.gap_, self.converged_, self.n_iter_ = metric.gap_, metric.converged_, metric.n_iter_
         return self
 
     def _best_settings(self) -> dict[str, Any]:

@@ -62,6 +62,8 @@ class Coordinates(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         D = X.shape[1]
         if self.kind == "within":
             check_within(X)
+            if y is None:
+                raise ValueError("kind='within' requires y to be passed, but the target y is None.")
             self.map_ = _whitening(X, y)
         else:
             scaler = StandardScaler(with_mean=False, with_std=self.kind == "standard").fit(X)

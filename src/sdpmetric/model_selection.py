@@ -54,6 +54,9 @@ time_limit, random_state, n_jobs
         classifier in its place; or the share of held-out triplets that are right.
     search : {"stages", "product"}, default="stages"
         "stages": one grid after the other, later ones near the best C. "product": everything.
+    doubt : float, default=2.0
+        The prior alone is left only for a candidate that gains more than this many standard errors
+        on it over the splits (folds overlap, so one would be too few; a single split has none).
     one_standard_error : bool, default=False
         Choose the simplest candidate within one standard error of the best: the one that leans
         most on the prior.
@@ -65,6 +68,7 @@ time_limit, random_state, n_jobs
     components_ : (k, D) array for raw rows, ``M = components_' components_`` of trace one
     best_params_, best_score_, best_index_ : the choice
     best_estimator_ : `SDPMetric` fitted to all rows, after `Coordinates` unless they are raw
+    gap_, converged_, n_iter_ : of the last fit, in its coordinates
     cv_results_ : dict of columns: parameters, scores, gaps, ranks, margins, seconds
     n_splits_ : number of splits
 
@@ -99,6 +103,7 @@ time_limit, random_state, n_jobs
         cv: Any = None,
         scoring: Any = "knn",
         search: str = "stages",
+        doubt: float = 2.0,
         one_standard_error: bool = False,
         solver: str = "low-rank",
         solver_options: dict[str, Any] | None = None,
@@ -126,6 +131,7 @@ time_limit, random_state, n_jobs
         self.cv = cv
         self.scoring = scoring
         self.search = search
+        self.doubt = doubt
         self.one_standard_error = one_standard_error
         self.solver = solver
         self.solver_options = solver_options
@@ -209,8 +215,9 @@ class TripletSDPMetricCV(Chooser):
 
     Parameters
     ----------
-    Cs, n_components, loss, coordinates, h, prior, prior_weight, search, one_standard_error, \
-solver, solver_options, search_tol, tol, max_iter, time_limit, random_state, n_jobs
+    Cs, n_components, loss, coordinates, h, prior, prior_weight, search, doubt, \
+one_standard_error, solver, solver_options, search_tol, tol, max_iter, time_limit, random_state, \
+n_jobs
         As in `SDPMetricCV`; "within" coordinates are whitened by the scatter of near pairs.
     cv : None, int, splitter or iterable, default=None
         Number of folds (None: 5), or a splitter of comparisons.
@@ -230,7 +237,7 @@ solver, solver_options, search_tol, tol, max_iter, time_limit, random_state, n_j
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 40))
     >>> T = np.array([rng.choice(60, 3, replace=False) for _ in range(30)])  # answers at random
-    >>> chosen = TripletSDPMetricCV(Cs=3, one_standard_error=True).fit(X, T)
+    >>> chosen = TripletSDPMetricCV(Cs=3).fit(X, T)
     >>> chosen.best_params_["prior_weight"]  # nothing to learn: Euclidean distance it is
     1.0
     """
@@ -248,6 +255,7 @@ solver, solver_options, search_tol, tol, max_iter, time_limit, random_state, n_j
         cv: Any = None,
         folds: str = "anchor",
         search: str = "stages",
+        doubt: float = 2.0,
         one_standard_error: bool = False,
         solver: str = "low-rank",
         solver_options: dict[str, Any] | None = None,
@@ -269,6 +277,7 @@ solver, solver_options, search_tol, tol, max_iter, time_limit, random_state, n_j
         self.cv = cv
         self.folds = folds
         self.search = search
+        self.doubt = doubt
         self.one_standard_error = one_standard_error
         self.solver = solver
         self.solver_options = solver_options

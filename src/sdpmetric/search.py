@@ -89,53 +89,67 @@ def search(
     total = _steps(grids, every)
     done = 0
 
-    def run(lane: Lane, window: slice = slice(None)) -> None:
+    first = next(iter(grids))
+    lane = {name: values[0] for name, values in grids.items()}
+
+    def run(settings: dict[str, Any], window: slice = slice(None)) -> None:
         nonlocal done
-        Cs = list(Cs_of(lane)[window])
-        found = [ground.trials(lane, Cs) for ground in kept]
+        # Where we started: the prior alone, once in each of the coordinates, which come first.
+        alone = _lane(lane | {first: settings[first], "prior_weight": 1.0})
+        if (alone, Cs_of(alone)[0]) not in table.rows:
+            table.rows[alone, Cs_of(alone)[0]] = [ground.untouched(alone) for ground in kept]
+        chosen = _lane(settings)
+        Cs = list(Cs_of(chosen)[window])
+        found = [ground.trials(chosen, Cs) for ground in kept]
         for i, C in enumerate(Cs):
-            table.rows[lane, C] = [trials[i] for trials in found]
+            table.rows[chosen, C] = [trials[i] for trials in found]
         done += 1
         if report is not None:
             report(done, total)
 
-    first = next(iter(grids))
-    lane = {name: values[0] for name, values in grids.items()}
-    for value in grids[first]:  # where we started: the prior alone, in all coordinates
-        alone = _lane(lane | {first: value, "prior_weight": 1.0})
-        table.rows[alone, Cs_of(alone)[0]] = [ground.untouched(alone) for ground in kept]
     if every:
         for combination in _combinations(grids):
-            run(_lane(combination))
+            run(combination)
         return table
     for value in grids[first]:
-        run(_lane(lane | {first: value}))
+        run(lane | {first: value})
     for name in list(grids)[1:]:
         best, C = _best_fitted(table)
-        lane = dict(best)
-        Cs = list(Cs_of(best))
-        at = Cs.index(C)
+        at = list(Cs_of(best)).index(C)
         window = slice(max(0, at - _WINDOW), at + _WINDOW + 1)
         for value in grids[name]:
-            if value != lane[name]:
-                run(_lane(lane | {name: value}), window)
+            if value != dict(best)[name]:
+                run(dict(best) | {name: value}, window)
     return table
 
 
-def choose(table: Table, order: Callable[[Lane, float], Any], *, one_standard_error: bool) -> int:
+def choose(
+    table: Table, order: Callable[[Lane, float], Any], *, doubt: float, one_standard_error: bool
+) -> int:
     """The candidate of the best mean score, the simplest of equals; ``order`` says what is simple.
 
-    With ``one_standard_error`` the simplest of all that are within one standard error of the best.
+    The prior alone is left only for a gain on it, split by split, of more than ``doubt`` standard
+    errors. With ``one_standard_error`` it is the simplest of all that are within one standard error
+    of the best.
     """
     scores = table.scores()
     mean = scores.mean(axis=1)
     best = int(np.argmax(mean))
-    room = 1e-12
-    if one_standard_error and scores.shape[1] > 1:
-        room += float(scores[best].std(ddof=1)) / np.sqrt(scores.shape[1])
-    near = np.flatnonzero(mean >= mean[best] - room)
     keys = list(table.rows)
+    room = 1e-12
+    near = np.flatnonzero(mean >= mean[best] - room)
+    if scores.shape[1] > 1:
+        alone = np.array([dict(lane)["prior_weight"] == 1.0 for lane, _ in keys])
+        start = int(np.argmax(np.where(alone, mean, -np.inf)))
+        if mean[best] - mean[start] <= doubt * _standard_error(scores[best] - scores[start]):
+            near = np.flatnonzero(alone & (mean >= mean[start] - room))
+        elif one_standard_error:
+            near = np.flatnonzero(mean >= mean[best] - _standard_error(scores[best]))
     return int(min(near, key=lambda i: (order(*keys[i]), -mean[i])))
+
+
+def _standard_error(scores: Floats) -> float:
+    return float(scores.std(ddof=1)) / float(np.sqrt(len(scores)))
 
 
 def _best_fitted(table: Table) -> tuple[Lane, float]:

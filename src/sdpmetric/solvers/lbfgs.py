@@ -76,11 +76,16 @@ class History:
 
 
 def _dot(a: Floats, b: Floats) -> float:
+    if a.size < 2 * _PART:  # of a few thousand numbers the call of `over` would be most of the work
+        return float(np.vdot(a, b))
     return sum(over(len(a), lambda p: float(np.vdot(a[p], b[p])), _PART // max(1, a.shape[1])))
 
 
 def _add(q: Floats, factor: float, v: Floats) -> None:
     """``q += factor * v``."""
+    if q.size < 2 * _PART:
+        q += factor * v
+        return
 
     def add(part: slice) -> None:
         q[part] += factor * v[part]
