@@ -32,7 +32,7 @@ def main() -> None:
     G, Q, y_g, y_q = train_test_split(X, y, random_state=0)
     digits = SDPMetric(tol=1e-6).fit(G, y_g)
     before = KNeighborsClassifier(1).fit(G, y_g).predict(Q)
-    hard = np.flatnonzero(before != y_q)[:6]  # queries that Euclidean distance gets wrong
+    hard = np.flatnonzero(before != y_q)[:6]  # Euclidean distance errs: counts flatter the metric
     V, v = load_wine(return_X_y=True, as_frame=True)
     wine = make_pipeline(StandardScaler(), SDPMetric()).fit(V, v)
     search = SDPMetricCV(6, n_rounds=1, cv=3).fit(V, v)

@@ -251,6 +251,13 @@ def test_map_of_a_single_direction(blobs: tuple[Any, Any]) -> None:
         MapDisplay.from_estimator(SDPMetric(1).fit(X, y), X, y[1:])
 
 
+def test_map_of_two_sparse_columns() -> None:
+    X = np.array([[0.0, 1.0], [0.0, 2.0], [3.0, 0.0], [4.0, 0.0]])
+    metric = SDPMetric(n_neighbors=1, n_impostors=1).fit(X, [0, 0, 1, 1])
+    display = MapDisplay.from_estimator(metric, sp.csr_array(X))
+    np.testing.assert_allclose(np.abs(display.before), np.abs(principal(X)[0]), atol=1e-12)
+
+
 def test_map_of_equal_rows(blobs: tuple[Any, Any]) -> None:
     metric = SDPMetric().fit(*blobs)
     display = MapDisplay.from_estimator(metric, np.ones((3, 5)), [0, 0, 1]).plot()
@@ -345,6 +352,18 @@ def test_path(search: SDPMetricCV) -> None:
     assert display.prior_score == results["mean_test_score"][alone]
     axes = new_axes()
     assert PathDisplay.from_estimator(search).plot(axes).ax_ is axes
+
+
+def test_chosen_is_marked_on_its_path(wine: tuple[Any, Any]) -> None:
+    grids = {"n_neighbors": 3, "n_impostors": 3, "n_rounds": 1, "prior_weight": 0.0}
+    search = SDPMetricCV([2.0, 8.0], coordinates="raw", triplets="knn", cv=3, doubt=0.0, **grids)
+    display = PathDisplay.from_estimator(search.fit(*wine)).plot()
+    lines = {line.get_label(): line for line in display.ax_.get_lines()}
+    assert lines["chosen"].get_xdata()[0] == search.best_params_["C"]
+    np.testing.assert_array_equal(
+        lines["held-out score"].get_ydata(),
+        search.cv_results_["mean_test_score"][search.cv_results_["param_prior_weight"] < 1.0],
+    )
 
 
 def test_search_shows_its_last_fit(search: SDPMetricCV) -> None:

@@ -44,6 +44,7 @@ class FitTask:
     @property
     def callback(self) -> Callback | None:
         """For a solver; None where no callback is set, so that no time is spent on them."""
+        # There is no public way to ask; scikit-learn's own estimators ask like this.
         return self._next if hasattr(self.told["estimator"], "_skl_callbacks") else None
 
     def end(self) -> None:

@@ -20,6 +20,7 @@ __all__ = ["Nearest", "NeighborsDisplay"]
 _GAP = 0.4  # between query, before and after, in widths of a picture
 _PAD = 0.14  # between pictures
 _HEAD = 0.9  # room for two lines of text
+_INCHES = 0.62  # width of a picture
 
 
 class Nearest(NamedTuple):
@@ -111,37 +112,44 @@ class NeighborsDisplay:
         n, k = self.before.rows.shape
         tall = self.queries.shape[1] / self.queries.shape[2]
         width = (2 * k + 1) * (1.0 + _PAD) + 2 * _GAP
-        size = 0.62
-        ax = new_axes(ax, (size * width, size * (n * (tall + _PAD) + _HEAD) + 0.1))
+        height = n * (tall + _PAD) + _HEAD
+        ax = new_axes(ax, (_INCHES * width, _INCHES * height + 0.1))
         shown = self.queries, self.before.pictures, self.after.pictures
         low, high = min(p.min() for p in shown), max(p.max() for p in shown)
 
-        def draw(picture: Dense, left: float, line: int, wrong: bool) -> None:
-            from matplotlib.patches import Rectangle
+        def column(pictures: Dense, left: float, wrong: Any) -> None:
+            for line in range(n):
+                level = (pictures[line] - low) / max(high - low, np.finfo(float).tiny)
+                corner = (left, -line * (tall + _PAD) - tall)
+                _draw(ax, level, corner, tall, cmap, framed=wrong is not None and wrong[line])
 
-            top = -line * (tall + _PAD)
-            place = (left, left + 1.0, top - tall, top)
-            level = (picture - low) / max(high - low, np.finfo(float).tiny)
-            ax.imshow(level, cmap=cmap, vmin=0.0, vmax=1.0, extent=place)
-            if wrong:
-                frame: dict[str, Any] = {"fill": False, "edgecolor": RED, "linewidth": 2.5}
-                ax.add_patch(Rectangle((left, top - tall), 1.0, tall, **frame))
-
-        for line in range(n):
-            draw(self.queries[line], 0.0, line, False)
+        column(self.queries, 0.0, None)
         ax.text(0.5, _PAD, "query", ha="center", va="bottom")
         left = 1.0 + _PAD + _GAP
         for name, side in {"Euclidean": self.before, "learned metric": self.after}.items():
-            for line, rank in np.ndindex(n, k):
-                wrong = side.wrong is not None and bool(side.wrong[line, rank])
-                draw(side.pictures[line, rank], left + rank * (1.0 + _PAD), line, wrong)
+            for rank in range(k):
+                wrong = None if side.wrong is None else side.wrong[:, rank]
+                column(side.pictures[:, rank], left + rank * (1.0 + _PAD), wrong)
             count = "" if side.wrong is None else f"\n{side.wrong.sum()} of {n * k} wrong"
             ax.text(left + 0.5 * k * (1.0 + _PAD), _PAD, name + count, ha="center", va="bottom")
             left += k * (1.0 + _PAD) + _GAP
-        ax.set(xlim=(-_PAD, left - _GAP), ylim=(-n * (tall + _PAD), _HEAD), aspect="equal")
+        ax.set(xlim=(-_PAD, left - _GAP), ylim=(_HEAD - height, _HEAD), aspect="equal")
         ax.set_axis_off()
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _draw(
+    ax: Any, level: Dense, corner: tuple[float, float], tall: float, cmap: str, *, framed: bool
+) -> None:
+    """A picture of width one, with its lower left corner at a place."""
+    from matplotlib.patches import Rectangle
+
+    left, bottom = corner
+    place = (left, left + 1.0, bottom, bottom + tall)
+    ax.imshow(level, cmap=cmap, vmin=0.0, vmax=1.0, extent=place)
+    if framed:
+        ax.add_patch(Rectangle(corner, 1.0, tall, fill=False, edgecolor=RED, linewidth=2.5))
 
 
 def _search(
