@@ -8,6 +8,7 @@ from .estimators import SDPMetric, TripletSDPMetric
 from .losses import Huber, Logistic, Loss, SquaredHinge
 from .mining import knn_triplets
 from .model_selection import SDPMetricCV, TripletSDPMetricCV
+from .responses import Responses
 from .result import Progress, Result, Status
 from .retrieval import RetrievalScores, retrieval_scores
 from .scorers import retrieval_scorer
@@ -19,6 +20,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "Progress",
+    "Responses",
     "Result",
     "RetrievalScores",
     "SDPMetric",
