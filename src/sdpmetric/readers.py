@@ -90,12 +90,14 @@ def _chosen(choice: Any, name: str, lookup: Lookup, items: Ints, cells: list[Col
     rows = lookup.rows(choice, name)
     same = items == rows[:, None]
     refuse(~same.any(axis=1), [*cells, choice], f"one of the three as {name}")
-    return np.argmax(same, axis=1)
+    return np.nonzero(same)[1]
 
 
 def _put_last(items: Ints, which: Ints) -> Ints:
-    order = np.array([[1, 2, 0], [0, 2, 1], [0, 1, 2]])[which]
-    return items[np.arange(len(items))[:, None], order]
+    moved = items.copy()
+    for place, order in enumerate([[1, 2, 0], [0, 2, 1]]):
+        moved[which == place] = items[which == place][:, order]
+    return moved
 
 
 def alike(items: Ints) -> npt.NDArray[np.bool_]:
