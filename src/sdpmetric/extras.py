@@ -39,7 +39,8 @@ def as_counts(given: Any, table: Any, n: int) -> Ints:
         return np.ones(n, dtype=np.int64)
     column = _extra(table, given, "counts", n)
     for row, value in enumerate(column.tolist()):
-        if not isinstance(value, (int, float)) or not 0 <= value < 2**31 or value != int(value):
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not 0 <= value < 2**31 or value != int(value):
             raise ValueError(f"counts: row {row} is {value!r}, expected a whole number, 0 or more.")
     return column.astype(np.int64)
 

@@ -92,17 +92,15 @@ def sign_flip_test(
     w = responses.weights
     difference = np.bincount(responses.units(by), w * (right.astype(np.float64) - other))
     total = float(w.sum())
-    p, exact = _flipped(difference / total, B, seed_of(random_state))
+    # Equal on paper is to be equal here, and nothing but rounding is to be nothing.
+    difference = np.round(difference / float(w.max()), 9)
     shares = float(w @ right) / total, float(w @ other) / total
+    p, exact = _flipped(difference, B, seed_of(random_state))
     return SignFlipTest(*shares, p, exact, int(np.count_nonzero(difference)))
 
 
 def _flipped(d: Floats, n_flips: int, seed: int) -> tuple[float, bool]:
     """P(sum of +-d >= sum of d), and whether it is exact."""
-    top = float(np.abs(d).max())
-    if top == 0.0:
-        return 1.0, True
-    d = np.round(d / top, 9)  # sums that are equal on paper are to be equal here
     sizes, counts = np.unique(np.abs(d[d != 0.0]), return_counts=True)
     threshold = float(d.sum()) - 1e-6
     # n units of one size: a binomial number of them keeps its sign.

@@ -6,9 +6,10 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ._typing import Floats, Ints
-from .inputs import as_items, as_triplets
+from .inputs import as_csr, as_items, as_triplets
 from .products import blocks, squared_differences
 from .settings import seed_of
 from .validation import check_integer
@@ -54,8 +55,12 @@ def suggest_triplets(
     count = check_integer("n", n, 1)
     if metric is not None and not hasattr(metric, "transform"):
         raise ValueError(f"metric must be None or have a transform method, got {metric!r}.")
-    if not hasattr(X, "shape"):
+    if sp.issparse(X):
+        X = as_csr(X)
+    elif not hasattr(X, "shape"):
         X = as_items(X)
+    if len(X.shape) != 2:
+        raise ValueError(f"X must be a table of rows and columns, got shape {X.shape}.")
     N = int(X.shape[0])
     known = _questions(as_triplets(asked, N, "asked")) if _some(asked) else np.empty((0, 3), int)
     left = N * (N - 1) * (N - 2) // 2 - len(known)
