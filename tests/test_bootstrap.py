@@ -30,6 +30,7 @@ def test_by_hand() -> None:
     assert found.n_units == 2
     assert found.low == pytest.approx(4 / 7)  # Bo twice
     assert found.high == 1.0  # Ada twice
+    assert str(found) == "0.700 [0.571, 1.000]"
     assert accuracy_interval(X, r, by="answer").n_units == 4
 
 

@@ -42,6 +42,9 @@ class AccuracyInterval:
     confidence: float
     n_units: int
 
+    def __str__(self) -> str:
+        return f"{self.accuracy:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
 
 def accuracy_interval(
     X: Any,

@@ -90,7 +90,8 @@ def sign_flip_test(
     right = right_answers(X, responses, metric)
     other = right_answers(X, responses, baseline, "baseline")
     w = responses.weights
-    difference = np.bincount(responses.units(by), w * (right.astype(np.float64) - other))
+    gain = w * (right.astype(np.float64) - other)
+    difference = np.bincount(responses.units(by), gain).astype(np.float64)
     total = float(w.sum())
     # Equal on paper is to be equal here, and nothing but rounding is to be nothing.
     difference = np.round(difference / float(w.max()), 9)
