@@ -100,6 +100,10 @@ def test_seeds_and_blocks(
     assert accuracy_interval(X, r, metric) == first
 
 
+def test_a_tie_is_not_right() -> None:
+    assert accuracy_interval(np.zeros((3, 1)), answers([1, 0])).accuracy == 0.0
+
+
 def test_people_without_weight_do_not_count() -> None:
     r = answers([1, 0, 1], ["Ada", "Bo", "Cy"], [1.0, 1.0, 0.0])
     assert accuracy_interval(X, r).n_units == 2

@@ -91,6 +91,15 @@ def test_the_same_metric_is_not_better() -> None:
     assert (found.p_value, found.n_units, found.exact) == (1.0, 0, True)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e12])
+def test_rounding_is_no_difference(scale: float) -> None:
+    """0.1 + 0.2 is not 0.3 to a computer; in any units of weight."""
+    weights = scale * np.array([0.1, 0.2, 0.3, 1.0])
+    r = answers(np.array([0, 0, 1, 0]), weights, np.array([0, 0, 0, 1]))
+    found = sign_flip_test(X, r, FIRST)
+    assert (found.n_units, found.p_value) == (1, 0.5)
+
+
 def test_people_are_flipped_whole() -> None:
     """A hundred answers of two people can never say more than p = 1/4."""
     r = answers(np.zeros(100, dtype=int), None, np.arange(100) % 2)

@@ -105,10 +105,9 @@ def _questions(triplets: Ints) -> Ints:
 
 
 def _unlisted(candidates: Ints, known: Ints) -> Ints:
-    both, first, count = np.unique(
-        np.concatenate([known, candidates]), axis=0, return_index=True, return_counts=True
-    )
-    new: Ints = both[(first >= len(known)) & (count == 1)]
+    """Those candidates that are not known."""
+    both, first = np.unique(np.concatenate([known, candidates]), axis=0, return_index=True)
+    new: Ints = both[first >= len(known)]
     return new
 
 
