@@ -17,8 +17,8 @@ import numpy as np
 from benchmarks.common import Array, progress, save, show
 from benchmarks.peers.data import SETS, find
 from sdpmetric import SDPMetric
-from sdpmetric.grounds import LabelGround
 from sdpmetric.labelled import Kind, Labelled
+from sdpmetric.selection.grounds import LabelGround
 from sdpmetric.settings import Settings
 from sdpmetric.threads import working
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from sdpmetric.coordinates import COORDINATES, Coordinates
+from sdpmetric.selection.coordinates import COORDINATES, Coordinates
 
 X, y = load_wine(return_X_y=True)
 

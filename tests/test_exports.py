@@ -23,8 +23,8 @@ from sklearn.preprocessing import StandardScaler
 
 from problems import Floats, Ints
 from sdpmetric import SDPMetric, SDPMetricCV, TripletSDPMetric, export
-from sdpmetric.coordinates import Coordinates
 from sdpmetric.exports import SUFFIXES, TARGETS, faiss_index, onnx_model, pgvector_sql
+from sdpmetric.selection.coordinates import Coordinates
 
 FILES = {
     "numpy": "m.npy",

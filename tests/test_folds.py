@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from problems import random_triplets
-from sdpmetric.folds import comparison_splits, row_splits
+from sdpmetric.selection.folds import comparison_splits, row_splits
 
 
 @pytest.mark.parametrize(("n", "expected"), [(100, 15), (1_500, 10), (2_500, 5), (6_000, 1)])

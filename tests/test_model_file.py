@@ -24,10 +24,10 @@ from sdpmetric import (
     Status,
     TripletSDPMetric,
     TripletSDPMetricCV,
-    json_arrays,
     load,
 )
-from sdpmetric.model_file import FORMAT_VERSION, read_header
+from sdpmetric.models import json_arrays
+from sdpmetric.models.files import FORMAT_VERSION, read_header
 
 KINDS = ("safetensors", "json")
 FILES = Path(__file__).parent / "files"

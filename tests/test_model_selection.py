@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from problems import Floats, Ints, consistent, random_triplets
 from sdpmetric import SDPMetric, SDPMetricCV, TripletSDPMetric, TripletSDPMetricCV
-from sdpmetric.search import Table, Trial, choose
+from sdpmetric.selection.search import Table, Trial, choose
 from sdpmetric.settings import Settings
 
 SMALL: dict[str, Any] = {"n_neighbors": 3, "n_impostors": 3, "n_rounds": 1, "prior_weight": 0.0}

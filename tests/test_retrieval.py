@@ -19,7 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from problems import Floats, Ints
-from sdpmetric import RetrievalScores, SDPMetric, ranking, retrieval_scorer, retrieval_scores
+from sdpmetric import RetrievalScores, SDPMetric, retrieval_scorer, retrieval_scores
+from sdpmetric.retrieval import ranking
 
 LINE = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])  # what a query at 0 finds, in order
 RANKS = [1, 3, 5]

@@ -70,7 +70,7 @@ def test_drawn_flips_come_near(seed: int) -> None:
 
 def test_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     r, d = random_answers(1, people=14, alike=False)
-    monkeypatch.setattr("sdpmetric.sign_flip._BLOCK_BYTES", 1_000)
+    monkeypatch.setattr("sdpmetric.responses.sign_flip._BLOCK_BYTES", 1_000)
     found = sign_flip_test(X, r, FIRST, n_flips=600)
     assert found.p_value == pytest.approx(every_flip(d), abs=4 * np.sqrt(0.25 / 600))
 

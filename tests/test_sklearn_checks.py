@@ -8,7 +8,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpmetric import SDPMetric, SDPMetricCV
-from sdpmetric.coordinates import Coordinates
+from sdpmetric.selection.coordinates import Coordinates
 
 SEARCH = SDPMetricCV(2, n_neighbors=2, n_impostors=2, n_rounds=1, prior_weight=0.0, cv=2)
 

@@ -138,7 +138,7 @@ def test_frames(frame: Any) -> None:
 
 def test_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = suggest_triplets(X, None, 20)
-    monkeypatch.setattr("sdpmetric.suggest._BLOCK_BYTES", 1_000)
+    monkeypatch.setattr("sdpmetric.responses.suggest._BLOCK_BYTES", 1_000)
     np.testing.assert_array_equal(suggest_triplets(X, None, 20), expected)
 
 

@@ -9,15 +9,15 @@ import pytest
 import scipy.sparse as sp
 from sklearn.neighbors import KNeighborsClassifier
 
-import sdpmetric.vote
-from sdpmetric.vote import accuracy, vote
+import sdpmetric.selection.vote
+from sdpmetric.selection.vote import accuracy, vote
 
 
 @pytest.mark.parametrize("block", [1, 64, 1 << 22])
 @pytest.mark.parametrize("k", [1, 3, 4, 50])
 @pytest.mark.parametrize("kind", [np.asarray, np.float32, sp.csr_array])
 def test_as_scikit_learn(kind: Any, k: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sdpmetric.vote, "_BLOCK", block)
+    monkeypatch.setattr(sdpmetric.selection.vote, "_BLOCK", block)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 3)), rng.integers(0, 4, 50)
     rows, expected = rng.normal(size=(70, 3)), rng.integers(0, 4, 70)

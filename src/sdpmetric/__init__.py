@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from .agreement import NoiseCeiling, noise_ceiling
-from .bootstrap import AccuracyInterval, accuracy_interval
 from .check_loss import check_loss
 from .comparisons import Comparisons
 from .estimators import SDPMetric, TripletSDPMetric
 from .exports import export
 from .losses import Huber, Logistic, Loss, SquaredHinge
 from .mining import knn_triplets
-from .model_file import load
-from .model_selection import SDPMetricCV, TripletSDPMetricCV
-from .response_folds import ResponseKFold
-from .responses import Responses
+from .models.files import load
+from .responses.agreement import NoiseCeiling, noise_ceiling
+from .responses.answers import Responses
+from .responses.bootstrap import AccuracyInterval, accuracy_interval
+from .responses.folds import ResponseKFold
+from .responses.sign_flip import SignFlipTest, sign_flip_test
+from .responses.suggest import suggest_triplets
 from .result import Progress, Result, Status
-from .retrieval import RetrievalScores, retrieval_scores
-from .scorers import retrieval_scorer
-from .sign_flip import SignFlipTest, sign_flip_test
+from .retrieval.scorers import retrieval_scorer
+from .retrieval.scores import RetrievalScores, retrieval_scores
+from .selection.estimators import SDPMetricCV, TripletSDPMetricCV
 from .solve import solve
-from .suggest import suggest_triplets
 
 __all__ = [
     "AccuracyInterval",

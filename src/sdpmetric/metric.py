@@ -116,7 +116,7 @@ class MetricMixin(TransformerMixin):
         ----------
         path : file name that ends in ``.safetensors``, or in ``.json`` for a small metric
         """
-        from .model_file import save  # which knows all estimators
+        from .models.files import save  # which knows all estimators
 
         save(self, path)
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import Dense, Floats, Ints
 from ..exports.target import components_of
 from ..products import blocks
-from ..ranking import Ranking
+from ..retrieval.ranking import Ranking
 from ..validation import check_integer
 from .inner_product import as_dense, mapped, query_only
 

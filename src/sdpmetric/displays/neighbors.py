@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from .._typing import Dense, Ints, Items
 from ..inputs import as_items
-from ..ranking import Ranking
-from ..relevance import Relevance, by_labels
+from ..retrieval.ranking import Ranking
+from ..retrieval.relevance import Relevance, by_labels
 from ..validation import check_integer
 from .drawing import RED, new_axes
 from .fitted import fitted

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..coordinates import Coordinates
 from ..metric import MetricMixin
-from ..plain import ESTIMATORS
+from ..models.plain import ESTIMATORS
+from ..selection.coordinates import Coordinates
 from .target import needed
 
 __all__ = ["register"]

@@ -13,14 +13,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Tags
 
-from ._typing import Items
+from .._typing import Items
+from ..metric import MetricMixin
+from ..progress import shown
+from ..settings import Settings
+from ..threads import working
+from ..validation import check_choice, check_integer, check_real
 from .coordinates import COORDINATES, Coordinates, check_within
-from .metric import MetricMixin
-from .progress import shown
 from .search import Ground, Lane, choose, search
-from .settings import Settings
-from .threads import working
-from .validation import check_choice, check_integer, check_real
 
 __all__ = ["Chooser"]
 

@@ -19,12 +19,12 @@ import safetensors.numpy
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ._typing import Dense
-from .files import as_path, check_suffix, readable, replacing
+from .._typing import Dense
+from ..files import as_path, check_suffix, readable, replacing
+from ..metric import MetricMixin
+from ..result import Status
 from .json_arrays import arrays_from_json, arrays_to_json
-from .metric import MetricMixin
 from .plain import ESTIMATORS, Arrays, estimator_from_plain, estimator_to_plain, to_plain
-from .result import Status
 
 __all__ = ["FORMAT_VERSION", "load", "read_header", "save"]
 
@@ -118,7 +118,7 @@ def read_header(path: Any) -> dict[str, Any]:
 
 
 def _header(metric: Any, arrays: Arrays) -> dict[str, Any]:
-    from . import __version__
+    from .. import __version__
 
     held = estimator_to_plain(metric, arrays)
     last = _last_fit(metric)

@@ -15,7 +15,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from ._typing import Ints, Items
+from .._typing import Ints, Items
 
 __all__ = ["FOLDS_BY", "comparison_splits", "row_splits"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import Dense
+from .._typing import Dense
 
 __all__ = ["arrays_from_json", "arrays_to_json"]
 

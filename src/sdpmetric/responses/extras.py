@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import Floats, Ints
+from .._typing import Floats, Ints
+from ..inputs import as_weights
 from .ids import labels
-from .inputs import as_weights
 from .tables import Column, as_column, columns_of
 
 __all__ = ["as_choices", "as_counts", "as_importance", "as_names"]

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._typing import Floats, Ints, Items
-from ._warnings import warn
-from .inputs import as_items
+from .._typing import Floats, Ints, Items
+from .._warnings import warn
+from ..inputs import as_items
+from ..threads import over, working
+from ..validation import check_integer, check_jobs
 from .ranking import Ranking
 from .relevance import by_ids, by_labels
-from .threads import over, working
-from .validation import check_integer, check_jobs
 
 __all__ = ["AT_RANK", "OVERALL", "RetrievalScores", "retrieval_scores"]
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
+from ..products import blocks
+from ..settings import seed_of
+from ..validation import check_integer, check_real
+from .answers import Responses
 from .judging import right_answers
-from .products import blocks
-from .responses import Responses
-from .settings import seed_of
-from .validation import check_integer, check_real
 
 __all__ = ["AccuracyInterval", "accuracy_interval"]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._typing import Floats, Ints
-from .inputs import as_csr, as_items, as_triplets
-from .products import blocks, squared_differences
-from .settings import seed_of
-from .validation import check_integer
+from .._typing import Floats, Ints
+from ..inputs import as_csr, as_items, as_triplets
+from ..products import blocks, squared_differences
+from ..settings import seed_of
+from ..validation import check_integer
 
 __all__ = ["suggest_triplets"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .retrieval import AT_RANK, OVERALL, retrieval_scores
+from .scores import AT_RANK, OVERALL, retrieval_scores
 
 __all__ = ["retrieval_scorer"]
 

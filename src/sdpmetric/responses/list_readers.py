@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import Ints
+from .._typing import Ints
 from .ids import Lookup
 from .readers import Read, alike, refuse
 from .tables import Column, columns_of

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ._typing import Floats, Ints, Items
-from .products import squared_norms
+from .._typing import Floats, Ints, Items
+from ..products import squared_norms
 
 __all__ = ["accuracy", "vote"]
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ._typing import Ints
+from .._typing import Ints
 from .ids import Lookup
 from .tables import Column, column_names, columns_of
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .inputs import as_items, as_triplets
-from .products import squared_differences
-from .responses import Responses
+from ..inputs import as_items, as_triplets
+from ..products import squared_differences
+from .answers import Responses
 
 __all__ = ["right_answers"]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ._typing import Ints
+from .._typing import Ints
 
 __all__ = ["Relevance", "by_ids", "by_labels"]
 

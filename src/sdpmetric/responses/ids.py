@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ._typing import Ints
+from .._typing import Ints
 from .tables import Column, as_column
 
 __all__ = ["Lookup", "labels"]

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ._typing import Floats
+from .._typing import Floats
 
 __all__ = ["Ground", "Lane", "Table", "Trial", "choose", "search"]
 

@@ -18,10 +18,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ._typing import Floats, Items
-from .inputs import as_labels, as_triplets
-from .metric import validated
-from .validation import check_choice
+from .._typing import Floats, Items
+from ..inputs import as_labels, as_triplets
+from ..metric import validated
+from ..validation import check_choice
 
 __all__ = ["COORDINATES", "Coordinates"]
 
@@ -46,7 +46,7 @@ class Coordinates(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from sdpmetric.coordinates import Coordinates
+    >>> from sdpmetric.selection.coordinates import Coordinates
     >>> X = np.array([[0.0, 0.0], [2.0, 2000.0], [0.0, 2000.0], [2.0, 0.0]])
     >>> Coordinates("standard").fit_transform(X, [0, 0, 1, 1]).tolist()
     [[0.0, 0.0], [2.0, 2.0], [0.0, 2.0], [2.0, 0.0]]

@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._typing import Floats, Ints
+from ..inputs import as_triplets, as_weights
+from ..validation import check_choice
 from . import list_readers, readers
-from ._typing import Floats, Ints
 from .extras import as_choices, as_counts, as_importance, as_names
 from .ids import Lookup, labels
-from .inputs import as_triplets, as_weights
 from .tables import Column
-from .validation import check_choice
 
 __all__ = ["UNITS", "Responses"]
 

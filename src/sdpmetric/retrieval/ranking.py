@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from ._typing import Dense, Floats, Ints, Items
-from .products import blocks, extremes, squared_differences, squared_norms, tame
+from .._typing import Dense, Floats, Ints, Items
+from ..products import blocks, extremes, squared_differences, squared_norms, tame
 
 __all__ = ["Ranking"]
 

@@ -14,16 +14,16 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from ._typing import Floats, Ints, Items
-from .comparisons import Comparisons
+from .._typing import Floats, Ints, Items
+from ..comparisons import Comparisons
+from ..labelled import Kind, Labelled
+from ..mining import listed
+from ..problem import Problem
+from ..products import squared_differences
+from ..result import Result
+from ..settings import Ready, Settings
 from .coordinates import Coordinates
-from .labelled import Kind, Labelled
-from .mining import listed
-from .problem import Problem
-from .products import squared_differences
-from .result import Result
 from .search import Lane, Trial
-from .settings import Ready, Settings
 from .vote import accuracy
 
 __all__ = ["LabelGround", "TripletGround"]

@@ -7,19 +7,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from ._typing import Floats, Ints, Items
+from .._typing import Floats, Ints, Items
+from ..estimators import SDPMetric, TripletSDPMetric
+from ..inputs import as_labels, as_triplets, as_weights, check_varied
+from ..labelled import Kind, Labelled, anchor_weights
+from ..losses import Loss
+from ..mining import check_pairs, crowd
+from ..progress import Report
+from ..settings import Settings, seed_of
+from ..validation import check_choice, check_integer, check_neighbors
 from .chooser import Chooser
-from .estimators import SDPMetric, TripletSDPMetric
 from .folds import FOLDS_BY, comparison_splits, row_splits
 from .grounds import LabelGround, TripletGround
-from .inputs import as_labels, as_triplets, as_weights, check_varied
-from .labelled import Kind, Labelled, anchor_weights
-from .losses import Loss
-from .mining import check_pairs, crowd
-from .progress import Report
 from .search import Lane
-from .settings import Settings, seed_of
-from .validation import check_choice, check_integer, check_neighbors
 
 __all__ = ["SDPMetricCV", "TripletSDPMetricCV"]
 

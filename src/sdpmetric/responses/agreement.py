@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._typing import Floats, Ints
-from .responses import Responses
-from .settings import seed_of
-from .validation import check_integer
+from .._typing import Floats, Ints
+from ..settings import seed_of
+from ..validation import check_integer
+from .answers import Responses
 
 __all__ = ["NoiseCeiling", "noise_ceiling"]
 

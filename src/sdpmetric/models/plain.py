@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from ._typing import Dense
-from .coordinates import Coordinates
-from .estimators import SDPMetric, TripletSDPMetric
-from .losses import Hinge, Huber, Logistic, SquaredHinge
-from .model_selection import SDPMetricCV, TripletSDPMetricCV
-from .result import Status
+from .._typing import Dense
+from ..estimators import SDPMetric, TripletSDPMetric
+from ..losses import Hinge, Huber, Logistic, SquaredHinge
+from ..result import Status
+from ..selection.coordinates import Coordinates
+from ..selection.estimators import SDPMetricCV, TripletSDPMetricCV
 
 __all__ = ["Arrays", "from_plain", "to_plain"]
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from ._typing import Floats
+from .._typing import Floats
+from ..products import blocks
+from ..settings import seed_of
+from ..validation import check_integer
+from .answers import Responses
 from .judging import right_answers
-from .products import blocks
-from .responses import Responses
-from .settings import seed_of
-from .validation import check_integer
 
 __all__ = ["SignFlipTest", "sign_flip_test"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import Ints
-from .folds import comparison_splits
-from .responses import UNITS, Responses
-from .settings import seed_of
-from .validation import check_choice, check_integer
+from .._typing import Ints
+from ..selection.folds import comparison_splits
+from ..settings import seed_of
+from ..validation import check_choice, check_integer
+from .answers import UNITS, Responses
 
 __all__ = ["ResponseKFold"]
 
