@@ -185,8 +185,13 @@ def test_spectrum_of_a_known_factor(k: int | None) -> None:
     assert found.retained == pytest.approx(e[:k].sum(), abs=1e-12)
 
 
-def test_lbfgs_on_a_quadratic_is_newton() -> None:
-    """With as many pairs as dimensions and exact steps the direction is the Newton step."""
+@pytest.mark.parametrize("part", [1, 1 << 19])
+def test_lbfgs_on_a_quadratic_is_newton(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With as many pairs as dimensions and exact steps the direction is the Newton step.
+
+    In parts, as for large factors, or not.
+    """
+    monkeypatch.setattr("sdpmetric.solvers.lbfgs._PART", part)
     rng = np.random.default_rng(7)
     A = rng.normal(size=(4, 4))
     H = A @ A.T + np.eye(4)

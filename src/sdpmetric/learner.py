@@ -1,4 +1,4 @@
-"""What the two estimators share: settings in, attributes out."""
+"""What estimators share: settings in, attributes out."""
 
 from __future__ import annotations
 
@@ -11,10 +11,25 @@ from .metric import MetricMixin
 from .result import Result
 from .settings import Settings
 
-__all__ = ["Learner"]
+__all__ = ["Learner", "MetricEstimator"]
 
 
-class Learner(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
+class MetricEstimator(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
+    """A metric as scikit-learn sees it: a supervised transformer, sparse rows welcome."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class Learner(CallbackSupportMixin, MetricEstimator):
     """The base of an estimator whose parameters are, among others, the fields of `Settings`."""
 
     def _settings(self) -> Settings:
@@ -43,14 +58,3 @@ class Learner(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, MetricMixin
         self.converged_ = result.converged
         self.n_iter_ = result.n_iter
         self.history_ = result.history
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -9,12 +9,10 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import Tags
 
 from .._typing import Items
-from ..metric import MetricMixin
+from ..learner import MetricEstimator
 from ..progress import shown
 from ..settings import Settings
 from ..threads import working
@@ -30,7 +28,7 @@ _WITHIN_BY_DEFAULT = 1024
 _STEPS = 150  # evaluations of a fit on the way: one that needs more is judged as it is then
 
 
-class Chooser(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
+class Chooser(MetricEstimator):
     """What the two searches share."""
 
     @abstractmethod
@@ -114,17 +112,6 @@ class Chooser(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
         names = [n for n in Settings.__dataclass_fields__ if n not in self.best_params_]
         chosen = {n: v for n, v in self.best_params_.items() if n != "coordinates"}
         return {name: getattr(self, name) for name in names} | chosen
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def _coordinates(self, X: Items) -> Any:
         if self.coordinates is not None:
