@@ -22,7 +22,7 @@ from sdpmetric.selection.grounds import LabelGround
 from sdpmetric.settings import Settings
 from sdpmetric.threads import working
 
-NAMES = ("wine", "vehicle", "digits", "Letter", "MNIST PCA-60", "MNIST")
+NAMES = ("wine", "vehicle", "digits", "Letter", "USPS PCA-60", "MNIST PCA-60")
 
 
 def path_seconds(X: Array, y: Array, Cs: Array, tol: float, threads: int) -> tuple[float, int]:
