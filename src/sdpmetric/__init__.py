@@ -5,8 +5,10 @@ from __future__ import annotations
 from .check_loss import check_loss
 from .comparisons import Comparisons
 from .estimators import SDPMetric, TripletSDPMetric
+from .exports import export
 from .losses import Huber, Logistic, Loss, SquaredHinge
 from .mining import knn_triplets
+from .model_file import load
 from .model_selection import SDPMetricCV, TripletSDPMetricCV
 from .result import Progress, Result, Status
 from .retrieval import RetrievalScores, retrieval_scores
@@ -28,7 +30,9 @@ __all__ = [
     "TripletSDPMetric",
     "TripletSDPMetricCV",
     "check_loss",
+    "export",
     "knn_triplets",
+    "load",
     "retrieval_scorer",
     "retrieval_scores",
     "solve",

@@ -107,6 +107,19 @@ class MetricMixin(TransformerMixin):
         right = comparisons.margins(edge_distances(mapped, comparisons.edges)) > 0.0
         return float(np.average(right, weights=comparisons.weights))
 
+    def save(self, path: Any) -> None:
+        """Write the metric to a file that `sdpmetric.load` reads; an existing one is replaced.
+
+        The file runs no code when it is loaded, and is complete or not there at all.
+
+        Parameters
+        ----------
+        path : file name that ends in ``.safetensors``, or in ``.json`` for a small metric
+        """
+        from .model_file import save  # which knows all estimators
+
+        save(self, path)
+
     def transform_array(self, X: Any) -> Floats:
         """`transform` in float64 and always as an array, whatever ``set_output`` says."""
         check_is_fitted(self)
