@@ -1,0 +1,117 @@
+"""From a table of answers to triplets [anchor, near, far], and the answer each came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ._typing import Ints
+from .ids import Lookup
+from .tables import Column, column_names, columns_of
+
+__all__ = ["Read", "alike", "odd_one_out", "refuse", "triplets", "two_afc"]
+
+Read: TypeAlias = tuple[Ints, Ints, int]  # triplets, the row of the table of each, rows in all
+
+
+def triplets(table: Any, columns: Sequence[str] | None, lookup: Lookup) -> Read:
+    """An anchor (or query), a positive, and one or more negatives, some of which may be missing."""
+    names = list(columns) if columns is not None else _names(column_names(table))
+    if len(names) < 3:
+        raise ValueError(f"columns has {names!r}, expected an anchor, a near and a far column.")
+    cells = columns_of(table, names)
+    anchor, near = (lookup.rows(cells[i], names[i]) for i in (0, 1))
+    optional = len(names) > 3
+    fars = [
+        lookup.rows(cell, name, optional=optional)
+        for cell, name in zip(cells[2:], names[2:], strict=True)
+    ]
+    far = np.stack(fars, axis=1)
+    refuse(far.max(axis=1) < 0, cells, "at least one negative")
+    row, column = np.nonzero(far >= 0)
+    found = np.stack([anchor[row], near[row], far[row, column]], axis=1)
+    refuse(alike(found), cells, "items that differ from each other", row)
+    return found, row, len(anchor)
+
+
+def odd_one_out(table: Any, odd: Any, columns: Sequence[str], lookup: Lookup) -> Read:
+    """The two that are not odd are nearer to each other than either is to the odd one."""
+    items, cells = _three(table, columns, lookup)
+    if odd is not None:
+        items = _put_last(items, _chosen(odd, "odd", lookup, items, cells))
+    found = np.concatenate([items, items[:, [1, 0, 2]]], axis=1).reshape(-1, 3)
+    return found, np.repeat(np.arange(len(items)), 2), len(items)
+
+
+def two_afc(table: Any, chosen: Any, columns: Sequence[str], lookup: Lookup) -> Read:
+    """Which of two is closer to the anchor."""
+    items, cells = _three(table, columns, lookup)
+    if chosen is not None:
+        picked = _chosen(chosen, "chosen", lookup, items, cells)
+        refuse(picked == 0, [*cells, chosen], "one of the two alternatives, not the anchor")
+        items = np.where((picked == 2)[:, None], items[:, [0, 2, 1]], items)
+    return items, np.arange(len(items)), len(items)
+
+
+def _names(known: list[Any] | None) -> list[str]:
+    """anchor or query, positive, and negative, negative_1, negative_2, ... in order."""
+    if known is None:
+        return ["anchor", "positive", "negative"]
+    heads = [name for name in ("anchor", "query") if name in known]
+    numbered = {}
+    for name in known:
+        match = re.fullmatch(r"negative(?:_(\d+))?", str(name))
+        if match:
+            numbered[name] = int(match[1] or -1)
+    if len(heads) != 1 or "positive" not in known or not numbered:
+        raise ValueError(
+            f"table has the columns {', '.join(map(repr, known))}; expected 'anchor' or 'query', "
+            "'positive', and 'negative' or 'negative_1', 'negative_2', ..., or columns=."
+        )
+    return [heads[0], "positive", *sorted(numbered, key=lambda name: numbered[name])]
+
+
+def _three(table: Any, columns: Sequence[str], lookup: Lookup) -> tuple[Ints, list[Column]]:
+    names = list(columns)
+    if len(names) != 3:
+        raise ValueError(f"columns has {names!r}, expected the names of three.")
+    cells = columns_of(table, names)
+    items = np.stack([lookup.rows(*pair) for pair in zip(cells, names, strict=True)], axis=1)
+    refuse(alike(items), cells, "three different items")
+    return items, cells
+
+
+def _chosen(choice: Any, name: str, lookup: Lookup, items: Ints, cells: list[Column]) -> Ints:
+    """Which of the three was chosen, 0, 1 or 2."""
+    rows = lookup.rows(choice, name)
+    same = items == rows[:, None]
+    refuse(~same.any(axis=1), [*cells, choice], f"one of the three as {name}")
+    return np.nonzero(same)[1]
+
+
+def _put_last(items: Ints, which: Ints) -> Ints:
+    moved = items.copy()
+    for place, order in enumerate([[1, 2, 0], [0, 2, 1]]):
+        moved[which == place] = items[which == place][:, order]
+    return moved
+
+
+def alike(items: Ints) -> npt.NDArray[np.bool_]:
+    a, b, c = items.T
+    alike: npt.NDArray[np.bool_] = (a == b) | (a == c) | (b == c)
+    return alike
+
+
+def refuse(
+    bad: npt.NDArray[np.bool_], cells: list[Column], expected: str, at: Ints | None = None
+) -> None:
+    """Name the first bad row of the table in the user's own words."""
+    if bad.any():
+        first = int(np.argmax(bad))
+        row = first if at is None else int(at[first])
+        found = ", ".join(repr(column.tolist()[row]) for column in cells)
+        raise ValueError(f"table: row {row} is {found}; expected {expected}.")

@@ -1,0 +1,96 @@
+"""Tables that people have: data frames, dicts of columns, lists of records, rows by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Column", "as_column", "column_names", "columns_of"]
+
+Column: TypeAlias = npt.NDArray[Any]  # one-dimensional; cells may be lists
+
+
+def column_names(table: Any) -> list[Any] | None:
+    """The names of a table's columns, None if it has rows by position.
+
+    pandas, polars and Arrow are known by what their tables can do, so none of them is imported.
+    """
+    if isinstance(table, Mapping):
+        return list(table)
+    for name in ("column_names", "columns"):  # Arrow; pandas and polars
+        if hasattr(table, name):
+            return list(getattr(table, name))
+    if isinstance(table, np.ndarray):
+        return None if table.dtype.names is None else list(table.dtype.names)
+    if isinstance(table, Sequence) and len(table) > 0 and isinstance(table[0], Mapping):
+        return list(table[0])
+    return None
+
+
+def columns_of(table: Any, names: Sequence[str]) -> list[Column]:
+    """The named columns; of a table without names, as many by position.
+
+    >>> columns_of([{"a": 1, "b": 2}, {"b": 4, "a": 3}], ["b", "a"])
+    [array([2, 4], dtype=object), array([1, 3], dtype=object)]
+    >>> columns_of([(1, [5, 6]), (2, [7])], ["anchor", "ranking"])[1]
+    array([list([5, 6]), list([7])], dtype=object)
+    """
+    known = column_names(table)
+    if known is None:
+        columns = _by_position(table, names)
+    else:
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"table has no column {name!r}, it has {', '.join(map(repr, known))}; expected "
+                    f"{', '.join(map(repr, names))}."
+                )
+        records = isinstance(table, Sequence)
+        columns = [_from_records(table, n) if records else as_column(table[n], n) for n in names]
+    for name, column in zip(names, columns, strict=True):
+        if len(column) != len(columns[0]):
+            raise ValueError(
+                f"table: column {name!r} has {len(column)} entries and {names[0]!r} has "
+                f"{len(columns[0])}, expected as many in each."
+            )
+    if len(columns[0]) == 0:
+        raise ValueError("table holds no answer, expected at least one row.")
+    return columns
+
+
+def as_column(values: Any, name: str) -> Column:
+    """A column as an array of one dimension, whatever its cells are."""
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        return values
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} is {values!r}, expected a column of entries.")
+    return np.fromiter(values, dtype=object)  # np.asarray would make 1 and "1" the same
+
+
+def _from_records(records: Sequence[Any], name: str) -> Column:
+    for row, record in enumerate(records):
+        if not isinstance(record, Mapping) or name not in record:
+            raise ValueError(f"table: row {row} is {record!r}, expected an entry {name!r}.")
+    return np.fromiter((record[name] for record in records), dtype=object)
+
+
+def _by_position(table: Any, names: Sequence[str]) -> list[Column]:
+    expected = f"{len(names)} entries: {', '.join(names)}"
+    if isinstance(table, np.ndarray):
+        if table.ndim != 2 or table.shape[1] != len(names):
+            raise ValueError(f"table has shape {table.shape}, expected rows of {expected}.")
+        return list(table.T)
+    if isinstance(table, (str, bytes)) or not isinstance(table, Iterable):
+        raise ValueError(f"table is {table!r}, expected named columns, or rows of {expected}.")
+    rows = list(table)
+    for number, row in enumerate(rows):
+        if isinstance(row, (str, bytes, Mapping)) or not isinstance(row, (Sequence, np.ndarray)):
+            raise ValueError(f"table: row {number} is {row!r}, expected {expected}.")
+        if len(row) != len(names):
+            raise ValueError(f"table: row {number} has {len(row)} entries, expected {expected}.")
+    return [np.fromiter((row[i] for row in rows), dtype=object) for i in range(len(names))]

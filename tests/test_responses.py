@@ -1,0 +1,206 @@
+"""Answers of people and logs as triplets: every kind, every kind of table, ids, weights, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from problems import consistent, random_triplets
+from sdpmetric import Responses, TripletSDPMetric
+
+ANIMALS = ["cat", "dog", "cow", "eel", "ant"]
+
+
+def records(table: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+
+
+def structured(table: dict[str, list[Any]]) -> Any:
+    return pd.DataFrame(table).to_records(index=False)
+
+
+TABLES: list[Callable[[dict[str, list[Any]]], Any]] = [
+    dict,
+    records,
+    structured,
+    pd.DataFrame,
+    pl.DataFrame,
+    pa.table,
+]
+
+
+@pytest.mark.parametrize("make", TABLES)
+@pytest.mark.parametrize("head", ["anchor", "query"])
+def test_columns_by_name(make: Any, head: str) -> None:
+    """The tenth negative comes after the second, and other columns are no hindrance."""
+    table = {
+        "who": ["Ada", "Bo"],
+        "negative_10": ["ant", "cat"],
+        "positive": ["dog", "cow"],
+        "negative_2": ["cow", "eel"],
+        head: ["cat", "dog"],
+    }
+    r = Responses.from_triplets(make(table), ids=ANIMALS, participants="who")
+    assert r.triplets.tolist() == [[0, 1, 2], [0, 1, 4], [1, 2, 3], [1, 2, 0]]
+    assert r.participants is not None
+    assert r.participants.tolist() == ["Ada", "Ada", "Bo", "Bo"]
+    assert r.answers.tolist() == [0, 0, 1, 1]
+    assert r.weights.tolist() == [1.0] * 4
+
+
+@pytest.mark.parametrize("make", [dict, records, pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("names", [ANIMALS, [10, 20, 30, 40, 50]])
+def test_missing_negatives(make: Any, names: list[Any]) -> None:
+    """Frames turn integers with gaps into floats with NaN."""
+    a, b, c, d, _ = names
+    table = {"anchor": [a, b], "positive": [b, a], "negative_1": [c, None], "negative_2": [d, d]}
+    r = Responses.from_triplets(make(table), ids=names)
+    assert r.triplets.tolist() == [[0, 1, 2], [0, 1, 3], [1, 0, 3]]
+
+
+def test_missing_in_nullable_columns_and_empty_fields() -> None:
+    numbers = pd.DataFrame({"anchor": [0, 1], "positive": [1, 0], "negative": [2, 2]})
+    numbers["negative_1"] = pd.array([3, pd.NA], dtype="Int64")
+    assert len(Responses.from_triplets(numbers)) == 3
+    fields = [{"query": "cat", "positive": "dog", "negative": "cow", "negative_1": ""}]
+    assert Responses.from_triplets(fields, ids=ANIMALS).triplets.tolist() == [[0, 1, 2]]
+
+
+def test_rows_by_position() -> None:
+    T = [[0, 1, 2], [3, 2, 1]]
+    for table in (T, np.array(T), [tuple(row) for row in T], np.array(T, dtype=float)):
+        assert Responses.from_triplets(table).triplets.tolist() == T
+    named = Responses.from_triplets([["cat", "dog", "eel"]], ids=pd.Index(ANIMALS))
+    assert named.triplets.tolist() == [[0, 1, 3]]
+    chosen = {"x": [4], "y": [3], "z": [2], "positive": [0]}
+    assert Responses.from_triplets(chosen, columns=("z", "y", "x")).triplets.tolist() == [[2, 3, 4]]
+
+
+def test_odd_one_out() -> None:
+    """The odd one is far from both of the others, whichever place it has."""
+    shown = [["cat", "dog", "eel"]] * 3
+    for odd, expected in {
+        "eel": [[0, 1, 3], [1, 0, 3]],
+        "dog": [[0, 3, 1], [3, 0, 1]],
+        "cat": [[1, 3, 0], [3, 1, 0]],
+    }.items():
+        r = Responses.from_odd_one_out(shown[:1], [odd], ids=ANIMALS)
+        assert r.triplets.tolist() == expected
+    last = Responses.from_odd_one_out(shown, ids=ANIMALS)
+    assert last.triplets.tolist() == [[0, 1, 3], [1, 0, 3]] * 3
+    assert last.answers.tolist() == [0, 0, 1, 1, 2, 2]
+    frame = pl.DataFrame({"a": ["cat"], "b": ["dog"], "c": ["eel"], "picked": ["dog"]})
+    named = Responses.from_odd_one_out(frame, "picked", ids=ANIMALS)
+    assert named.triplets.tolist() == [[0, 3, 1], [3, 0, 1]]
+
+
+def test_two_alternatives() -> None:
+    frame = pd.DataFrame({"head": [0, 0], "left": [1, 1], "right": [2, 2], "winner": [2, 1]})
+    r = Responses.from_2afc(frame, "winner", columns=("head", "left", "right"))
+    assert r.triplets.tolist() == [[0, 2, 1], [0, 1, 2]]
+    assert Responses.from_2afc([[0, 4, 2]]).triplets.tolist() == [[0, 4, 2]]
+
+
+@pytest.mark.parametrize("make", [dict, records, pd.DataFrame, pl.DataFrame, pa.table])
+def test_rankings(make: Any) -> None:
+    table = {"anchor": ["cat", "ant"], "ranking": [["dog", "cow", "eel"], ["eel", "cow"]]}
+    r = Responses.from_rankings(make(table), ids=ANIMALS)
+    assert r.triplets.tolist() == [[0, 1, 2], [0, 1, 3], [0, 2, 3], [4, 3, 2]]
+    assert r.answers.tolist() == [0, 0, 0, 1]
+    r = Responses.from_rankings(make(table), ids=ANIMALS, pairs="adjacent")
+    assert r.triplets.tolist() == [[0, 1, 2], [0, 2, 3], [4, 3, 2]]
+
+
+def test_rankings_of_one_length() -> None:
+    """A NumPy table of lists of one length is a cube to NumPy, not to us."""
+    r = Responses.from_rankings({"anchor": np.array([0, 1]), "ranking": np.array([[1, 2], [2, 0]])})
+    assert r.triplets.tolist() == [[0, 1, 2], [1, 2, 0]]
+
+
+@pytest.mark.parametrize("make", [dict, records, pd.DataFrame, pl.DataFrame, pa.table])
+def test_clicks(make: Any) -> None:
+    table = {
+        "query": [0, 1, 2, 0],
+        "clicked": [[3, 4], [], [0], [4]],
+        "skipped": [[1, 2], [0], [], [2]],
+    }
+    r = Responses.from_clicks(make(table), participants=["a", "b", "c", "d"])
+    assert r.triplets.tolist() == [[0, 3, 1], [0, 3, 2], [0, 4, 1], [0, 4, 2], [0, 4, 2]]
+    assert r.answers.tolist() == [0, 0, 0, 0, 1]
+    assert r.participants is not None
+    assert r.participants.tolist() == ["a"] * 4 + ["d"]
+
+
+def test_a_single_click() -> None:
+    log = [("cat", "dog", ["cow", "eel"]), ("cat", None, ["cow"])]
+    assert Responses.from_clicks(log, ids=ANIMALS).triplets.tolist() == [[0, 1, 2], [0, 1, 3]]
+
+
+def test_counts_are_so_many_answers() -> None:
+    table = {"a": [0, 3, 4], "b": [1, 1, 1], "c": [2, 2, 2], "n": [2, 0, 1], "w": [0.5, 1.0, 3.0]}
+    r = Responses.from_odd_one_out(table, counts="n", weights="w", participants=[7, 8, 9])
+    expected = Responses.from_odd_one_out(
+        [[0, 1, 2], [0, 1, 2], [4, 1, 2]], weights=[0.5, 0.5, 3.0], participants=[7, 7, 9]
+    )
+    assert sorted(map(tuple, r.triplets)) == sorted(map(tuple, expected.triplets))
+    assert np.bincount(r.answers).tolist() == [2, 2, 2]
+    for answer in range(3):  # the two triplets of an answer stay together
+        a, b = r.triplets[r.answers == answer]
+        assert (a[0], a[1], a[2]) == (b[1], b[0], b[2])
+    assert sorted(r.weights) == sorted(expected.weights)
+    assert r.participants is not None
+    assert r.participants.tolist() == [7, 7, 7, 7, 9, 9]
+
+
+def test_merged_is_the_same_fit() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 3))
+    T = consistent(random_triplets(rng, 20, 40), X, np.diag([1.0, 0.2, 0.0]))
+    r = Responses(T[rng.integers(40, size=200)], weights=rng.uniform(0.5, 2.0, 200))
+    triplets, weights = r.merged()
+    assert len(triplets) <= 40
+    assert weights.sum() == pytest.approx(r.weights.sum())
+    expected = TripletSDPMetric(tol=1e-7).fit(X, r.triplets, r.weights)
+    metric = TripletSDPMetric(tol=1e-7).fit(X, *r.merged())
+    assert metric.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+
+
+def test_balanced() -> None:
+    T = [[0, 1, 2], [1, 0, 2], [0, 2, 1], [3, 1, 2], [2, 1, 0]]
+    who = ["Ada", "Ada", "Ada", "Bo", "Cy"]
+    r = Responses(T, [1.0, 2.0, 1.0, 1.0, 0.0], who)
+    balanced = r.balanced()
+    assert balanced.weights.tolist() == [0.625, 1.25, 0.625, 2.5, 0.0]  # 5 in all, Cy had none
+    assert r.weights.tolist() == [1.0, 2.0, 1.0, 1.0, 0.0]
+    by_question = Responses(T, participants=who).balanced("question").weights
+    assert by_question.tolist() == pytest.approx([0.625] * 3 + [2.5, 0.625])
+    ranked = Responses.from_rankings([(0, [1, 2, 3]), (0, [1, 2])]).balanced("answer")
+    assert ranked.weights.tolist() == pytest.approx([2 / 3] * 3 + [2.0])
+
+
+def test_some_of_them() -> None:
+    r = Responses([[0, 1, 2], [1, 0, 2], [2, 1, 0]], [1.0, 2.0, 3.0], ["a", "b", "c"], [5, 5, 9])
+    assert r.answers.tolist() == [0, 0, 1]
+    for rows in (np.array([0, 2]), np.array([True, False, True]), slice(0, 3, 2)):
+        some = r[rows]
+        assert some.triplets.tolist() == [[0, 1, 2], [2, 1, 0]]
+        assert some.weights.tolist() == [1.0, 3.0]
+        assert some.participants is not None
+        assert some.participants.tolist() == ["a", "c"]
+        assert some.answers.tolist() == [0, 1]
+
+
+def test_large_row_numbers_are_kept() -> None:
+    big = 2**53 + 1
+    assert Responses.from_triplets([[big, 1, 2]]).triplets[0, 0] == big
+    assert Responses.from_triplets([["x", "y", "z"]], ids=["y", "z", "x"]).triplets[0, 0] == 2
+
+
+def test_ids_that_are_numbers_are_not_rows() -> None:
+    assert Responses.from_triplets([[2, 1, 0]], ids=[2, 0, 1]).triplets.tolist() == [[0, 2, 1]]
