@@ -4,10 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLD_PYTHON ?= python3.11 # the last that NumPy 1.23, which some peers need, has wheels for
 
-.PHONY: demo test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-path bench-adapter reproduce clean
+.PHONY: demo pictures test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-path bench-adapter reproduce clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py
+
+# Every display once, into output/pictures/.
+pictures: $(VENV)/demo.stamp
+	$(BIN)/python examples/pictures.py
 
 test: $(VENV)/test.stamp lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term

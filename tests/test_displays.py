@@ -2,34 +2,408 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-from sklearn.datasets import load_wine
-from sklearn.exceptions import NotFittedError
+from typing import Any
 
-from sdpmetric import SDPMetricCV
-from sdpmetric.displays import PathDisplay
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from problems import consistent, random_triplets
+from sdpmetric import SDPMetric, SDPMetricCV, TripletSDPMetric, TripletSDPMetricCV, solve
+from sdpmetric.displays import (
+    ConvergenceDisplay,
+    FeaturesDisplay,
+    MapDisplay,
+    MarginsDisplay,
+    NeighborsDisplay,
+    PathDisplay,
+    SpectrumDisplay,
+)
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 
-def test_path() -> None:
-    search = SDPMetricCV(
-        [2.0, 4.0, 8.0], n_neighbors=[3, 5], n_impostors=3, n_rounds=1, prior_weight=0.0, cv=3
-    ).fit(*load_wine(return_X_y=True))
+@pytest.fixture(autouse=True)
+def _close_figures() -> Any:
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def search() -> SDPMetricCV:
+    """On raw wine, where standardised columns win: the best estimator is a pipeline."""
+    grids = {"n_neighbors": [3, 5], "n_impostors": 3, "n_rounds": 1, "prior_weight": [0.0, 0.2]}
+    found = SDPMetricCV([2.0, 8.0], coordinates=["raw", "standard"], **grids, cv=3, triplets="knn")
+    found.fit(*load_wine(return_X_y=True, as_frame=True))
+    assert isinstance(found.best_estimator_, Pipeline)
+    return found
+
+
+@pytest.fixture
+def triplets() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    return X, consistent(random_triplets(rng, 40, 200), X, np.diag([1.0, 0.1, 0.0, 0.0]))
+
+
+def new_axes() -> Any:
+    return matplotlib.figure.Figure().subplots()
+
+
+def huber_objective(z: Any, rho: float, C: float, h: float) -> float:
+    """F for equal weights, from the formula."""
+    short = np.maximum(rho + h - z, 0.0)
+    loss = np.where(short <= 2.0 * h, short**2 / (4.0 * h), short - h)
+    return float(rho - C * loss.mean())
+
+
+def squared(M: Any, a: Any, b: Any) -> Any:
+    return np.einsum("ij,jk,ik->i", a - b, M, a - b)
+
+
+def test_convergence(blobs: tuple[Any, Any]) -> None:
+    metric = SDPMetric(loss="hinge", tol=1e-3).fit(*blobs)
+    display = ConvergenceDisplay.from_estimator(metric).plot()
+    (gap, tol), (objective, bound) = (axes.get_lines() for axes in display.figure_.axes)
+    assert display.ax_.get_yscale() == "log"
+    for line, column in ((gap, "gap"), (objective, "objective")):
+        np.testing.assert_array_equal(line.get_xdata(), metric.history_["seconds"])
+        np.testing.assert_array_equal(line.get_ydata(), metric.history_[column])
+    assert len(metric.history_) > 2
+    assert gap.get_ydata()[-1] == metric.gap_ <= tol.get_ydata()[0] == 1e-3
+    assert objective.get_ydata()[-1] == metric.objective_
+    assert bound.get_ydata()[0] == metric.upper_bound_
+    axes = new_axes()
+    assert ConvergenceDisplay.from_estimator(metric).plot(axes).ax_ is axes
+
+
+def test_convergence_of_a_result(triplets: tuple[Any, Any]) -> None:
+    result = solve(*triplets)
+    display = ConvergenceDisplay.from_result(result).plot()
+    np.testing.assert_array_equal(display.gap, result.history["gap"])
+    assert len(display.ax_.get_lines()) == 1  # no line for tol, which it does not know
+    assert SpectrumDisplay.from_result(result).n_features == 4
+
+
+def test_spectrum(blobs: tuple[Any, Any]) -> None:
+    metric = SDPMetric(prior="identity", prior_weight=0.3).fit(*blobs)
+    expected = np.linalg.eigvalsh(metric.get_mahalanobis_matrix())[::-1]
+    display = SpectrumDisplay.from_estimator(metric).plot()
+    points, rank = display.ax_.get_lines()
+    np.testing.assert_allclose(points.get_ydata(), expected, atol=1e-12)
+    entropy = -sum(e * np.log(e) for e in expected)
+    assert rank.get_xdata()[0] == pytest.approx(np.exp(entropy))
+    total = display.figure_.axes[1].get_lines()[0].get_ydata()
+    np.testing.assert_allclose(total, np.cumsum(expected))
+    cut = SDPMetric(2, prior="identity", prior_weight=0.3).fit(*blobs)
+    np.testing.assert_allclose(SpectrumDisplay.from_estimator(cut).eigenvalues, expected)
+
+
+def test_effective_rank_of_equal_eigenvalues() -> None:
+    e = np.array([0.25, 0.25, 0.25, 0.25, 0.0])
+    assert SpectrumDisplay(e, 9).effective_rank == pytest.approx(4.0)
+
+
+def test_margins_of_labels_give_the_objective(wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    metric = SDPMetric(n_neighbors=2, n_impostors=4).fit(X, y)
+    display = MarginsDisplay.from_estimator(metric, X, y).plot()
+    assert len(display.after) == metric.n_triplets_ == len(y) * 2 * 4
+    expected = huber_objective(display.after, metric.rho_, metric.C, metric.h)
+    assert metric.objective_ == pytest.approx(expected, rel=1e-9)
+    *bars, outline = display.ax_.patches
+    edges = np.array([bar.get_x() for bar in bars] + [bars[-1].get_x() + bars[-1].get_width()])
+    assert np.mean((edges[0] < display.after) & (display.after < edges[-1])) > 0.98
+    drawn = [bar.get_height() for bar in bars], outline.get_xy()[1:-1:2, 1]
+    for heights, z in zip(drawn, (display.before, display.after), strict=True):
+        counts = np.histogram(np.clip(z, edges[0], edges[-1]), edges)[0]
+        np.testing.assert_allclose(heights, 100.0 * counts / len(z), atol=0.1)
+        assert sum(heights) == pytest.approx(100.0)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert f"{np.mean(display.before <= 0.0):.1%}" in texts[0]
+    assert f"{np.mean(display.after <= 0.0):.1%}" in texts[1]
+
+
+def test_margins_of_comparisons(triplets: tuple[Any, Any]) -> None:
+    X, T = triplets
+    metric = TripletSDPMetric().fit(X, T[:100])
+    display = MarginsDisplay.from_estimator(metric, X, T[100:])
+    anchor, near, far = (X[column] for column in T[100:].T)
+    eye, M = np.eye(4), metric.get_mahalanobis_matrix()
+    expected = squared(eye, anchor, far) - squared(eye, anchor, near)
+    expected /= squared(eye, anchor, far).mean()
+    np.testing.assert_allclose(display.before, expected)
+    expected = metric.scale_ * (squared(M, anchor, far) - squared(M, anchor, near))
+    np.testing.assert_allclose(display.after, expected)
+    assert np.mean(display.after > 0.0) == metric.score(X, T[100:])
+
+
+def test_margins_of_a_search(search: SDPMetricCV) -> None:
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    learner = search.best_estimator_[-1]
+    display = MarginsDisplay.from_estimator(search, X, y)
+    expected = huber_objective(display.after, learner.rho_, learner.C, learner.h)
+    assert learner.objective_ == pytest.approx(expected, rel=1e-9)
+    assert display.rho == learner.rho_
+    # By Euclidean distance in the units of the columns.
+    assert np.mean(display.before <= 0.0) > 5 * np.mean(display.after <= 0.0)
+
+
+def test_margins_that_have_no_far_pair() -> None:
+    X = np.array([[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [0.0, 0.0]])
+    metric = TripletSDPMetric().fit(X, [[0, 1, 2]])
+    with pytest.raises(ValueError, match=r"X: the two rows of every far pair coincide"):
+        MarginsDisplay.from_estimator(metric, X, [[0, 1, 3]])
+
+
+def test_features() -> None:
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    metric = SDPMetric().fit(X, y)
+    diagonal = np.diag(metric.get_mahalanobis_matrix())
+    display = FeaturesDisplay.from_estimator(metric)
+    np.testing.assert_allclose(display.weights, diagonal)
+    np.testing.assert_allclose(display.euclidean, 1.0 / 13.0)
+    display = FeaturesDisplay.from_estimator(metric, X).plot(top=4)
+    expected = pd.Series(diagonal * X.var(ddof=0), X.columns)
+    expected = (100.0 * expected / expected.sum()).sort_values(ascending=False)[:4]
+    bars = [patch.get_width() for patch in display.ax_.patches]
+    np.testing.assert_allclose(bars, expected)
+    assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == list(expected.index)
+    marks = display.ax_.get_lines()[0].get_xdata()
+    np.testing.assert_allclose(marks, 100.0 * (X.var() / X.var().sum())[expected.index])
+    assert "9 more features" in display.ax_.get_xlabel()
+
+
+def test_names_of_features(blobs: tuple[Any, Any], search: SDPMetricCV) -> None:
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    names = list(X.columns)
+    pipeline = make_pipeline(StandardScaler(), SDPMetric()).fit(X, y)
+    assert FeaturesDisplay.from_estimator(pipeline).names == names
+    assert FeaturesDisplay.from_estimator(search).names == names
+    metric = SDPMetric().fit(*blobs)
+    assert FeaturesDisplay.from_estimator(metric).names == ["x0", "x1", "x2", "x3", "x4"]
+    long = ["a" * 40, *"bcde"]
+    ticks = FeaturesDisplay.from_estimator(metric, feature_names=long).plot().ax_.get_yticklabels()
+    assert max(len(tick.get_text()) for tick in ticks) == 28
+    with pytest.raises(ValueError, match=r"feature_names must have 5 names, got 2"):
+        FeaturesDisplay.from_estimator(metric, feature_names=["a", "b"])
+    with pytest.raises(ValueError, match=r"top must be an integer of at least 1, got 0"):
+        FeaturesDisplay.from_estimator(metric).plot(top=0)
+    with pytest.raises(ValueError, match=r"X: the metric sees no difference"):
+        FeaturesDisplay.from_estimator(metric, np.ones((3, 5)))
+
+
+def principal(X: Any) -> Any:
+    """The two leading principal components, by SVD; signs are free."""
+    U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    return U[:, :2] * s[:2], s[:2] ** 2 / np.sum(s**2)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_map(kind: str, wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    metric = SDPMetric().fit(X, y)
+    given = sp.csr_array(X) if kind == "sparse" else X
+    display = MapDisplay.from_estimator(metric, given, y).plot()
+    for ax, rows in zip(display.ax_, (X, X @ metric.components_.T), strict=True):
+        expected, shares = principal(rows)
+        drawn = np.asarray(ax.collections[0].get_offsets())
+        np.testing.assert_allclose(np.abs(drawn), np.abs(expected), atol=1e-6)
+        assert f"{shares[0]:.0%}" in ax.get_xlabel()
+        assert f"{shares[1]:.0%}" in ax.get_ylabel()
+        colours = ax.collections[0].get_facecolors()
+        assert len(np.unique(colours[y == 0], axis=0)) == 1
+        assert len(np.unique(colours, axis=0)) == 3
+        assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
+
+
+def test_map_on_given_axes(blobs: tuple[Any, Any]) -> None:
+    X, y = blobs
+    display = MapDisplay.from_estimator(SDPMetric().fit(X, y), X)
+    axes = matplotlib.figure.Figure().subplots(1, 2)
+    assert display.plot(axes).ax_ == list(axes)
+    single = new_axes()
+    assert display.plot(single).ax_ == single.child_axes
+    assert display.figure_ is single.figure
+    with pytest.raises(ValueError, match=r"ax must be one axes or a sequence of 2, got 3 axes"):
+        display.plot(matplotlib.figure.Figure().subplots(1, 3))
+
+
+def test_map_of_a_single_direction(blobs: tuple[Any, Any]) -> None:
+    X, y = blobs
+    display = MapDisplay.from_estimator(SDPMetric(1).fit(X, y), X, y).plot()
+    np.testing.assert_array_equal(display.after[:, 1], 0.0)
+    assert display.shares[1].tolist() == pytest.approx([1.0, 0.0])
+    with pytest.raises(ValueError, match=r"y must have one label per row of X, shape \(60,\)"):
+        MapDisplay.from_estimator(SDPMetric(1).fit(X, y), X, y[1:])
+
+
+def test_map_of_equal_rows(blobs: tuple[Any, Any]) -> None:
+    metric = SDPMetric().fit(*blobs)
+    display = MapDisplay.from_estimator(metric, np.ones((3, 5)), [0, 0, 1]).plot()
+    np.testing.assert_array_equal(display.after, 0.0)
+    assert "0% of the variance" in display.ax_[1].get_xlabel()
+    with pytest.raises(ValueError, match=r"X has a single row"):
+        MapDisplay.from_estimator(metric, blobs[0][:1])
+
+
+def test_names_in_a_map_keep_apart(blobs: tuple[Any, Any]) -> None:
+    """Classes with one and the same middle are written side by side, and many not at all."""
+    X = blobs[0]
+    metric = SDPMetric().fit(*blobs)
+    rows = np.vstack([X, X])
+    twins = MapDisplay.from_estimator(metric, rows, np.repeat([0, 1], 60)).plot()
+    a, b = (np.array(text.get_position()) for text in twins.ax_[0].texts)
+    assert np.linalg.norm((a - b) / np.ptp(twins.before, axis=0)) > 0.05
+    crowd = MapDisplay.from_estimator(metric, X, np.arange(60)).plot()
+    assert not crowd.ax_[0].texts
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_neighbors(alone: bool) -> None:
+    X, y = load_digits(n_class=5, return_X_y=True)
+    metric = SDPMetric(tol=1e-2).fit(X[400:], y[400:])
+    Q, y_q, G, y_g = X[:200], y[:200], X[200:400], y[200:400]
+    parts = (Q, y_q) if alone else (Q, y_q, G, y_g)
+    display = NeighborsDisplay.from_estimator(
+        metric, *parts, shape=(8, 8), queries=[3, 77, 150], n_neighbors=4
+    ).plot()
+    gallery, labels = (Q, y_q) if alone else (G, y_g)
+    wrong = 0
+    for side, how in ((display.before, np.asarray), (display.after, metric.transform)):
+        found = NearestNeighbors(n_neighbors=5).fit(how(gallery)).kneighbors(how(Q))[1]
+        expected = found[[3, 77, 150], 1:] if alone else found[[3, 77, 150], :4]
+        np.testing.assert_array_equal(side.rows, expected)
+        np.testing.assert_array_equal(side.pictures, gallery[expected].reshape(3, 4, 8, 8))
+        np.testing.assert_array_equal(side.wrong, labels[expected] != y_q[[3, 77, 150], None])
+        wrong += int(side.wrong.sum())
+    np.testing.assert_array_equal(display.queries, Q[[3, 77, 150]].reshape(3, 8, 8))
+    assert len(display.ax_.images) == 3 * (1 + 2 * 4)
+    assert len(display.ax_.patches) == wrong
+    drawn = [np.asarray(image.get_array()) for image in display.ax_.images]
+    np.testing.assert_allclose(16.0 * drawn[0], Q[3].reshape(8, 8))  # 0 to 16, drawn from 0 to 1
+
+
+def test_frames_are_around_what_is_wrong() -> None:
+    """Labels that are all their own: every neighbour is wrong; none without labels."""
+    X, y = load_digits(n_class=3, return_X_y=True)
+    metric = SDPMetric(tol=1e-2).fit(X, y)
+    own = np.arange(len(y))
+    display = NeighborsDisplay.from_estimator(metric, X, own, shape=(8, 8), queries=2).plot()
+    frames = [patch.get_bbox().bounds for patch in display.ax_.patches]
+    pictures = [image.get_extent() for image in display.ax_.images[2:]]
+    assert len(frames) == 2 * 2 * 5
+    for (left, bottom, *_), extent in zip(frames, pictures, strict=True):
+        assert (left, bottom) == (extent[0], extent[2])
+    plain = NeighborsDisplay.from_estimator(metric, X, shape=(8, 8)).plot(new_axes())
+    assert not plain.ax_.patches
+    assert plain.rows.tolist() == np.linspace(0, len(y) - 1, 6).astype(int).tolist()
+
+
+def test_bad_arguments_of_neighbors() -> None:
+    X, y = load_digits(n_class=2, return_X_y=True)
+    metric = SDPMetric(tol=1e-2).fit(X, y)
+    show = NeighborsDisplay.from_estimator
+    with pytest.raises(ValueError, match=r"shape must be .* 64 entries in all, got \(8, 9\)"):
+        show(metric, X, shape=(8, 9))
+    with pytest.raises(ValueError, match=r"queries must be rows of Q, 0 to 359, got \[360\]"):
+        show(metric, X, shape=(8, 8), queries=[360])
+    with pytest.raises(ValueError, match=r"queries must be a number or a list of rows"):
+        show(metric, X, shape=(8, 8), queries=["a"])
+    with pytest.raises(ValueError, match=r"n_neighbors must be .* at most 359, got 360"):
+        show(metric, X, shape=(8, 8), n_neighbors=360)
+    with pytest.raises(ValueError, match=r"y_g is given"):
+        show(metric, X, None, X, y, shape=(8, 8))
+    with pytest.raises(ValueError, match=r"y_g is None"):
+        show(metric, X, y, X, shape=(8, 8))
+
+
+def test_path(search: SDPMetricCV) -> None:
     results = search.cv_results_
     display = PathDisplay.from_estimator(search).plot()
-    np.testing.assert_array_equal(display.C, [2.0, 4.0, 8.0])
+    np.testing.assert_array_equal(display.C, [2.0, 8.0])
     score, rho = display.ax_.get_lines()[0], display.figure_.axes[1].get_lines()[0]
     np.testing.assert_array_equal(score.get_ydata(), display.score)
-    assert set(display.score) <= set(results["mean_test_score"])
+    assert display.coordinates == search.best_params_["coordinates"] == "standard"
+    here = results["param_coordinates"] == "standard"
+    assert set(display.score) <= set(results["mean_test_score"][here])
     assert np.all(np.diff(rho.get_ydata()) <= 1e-6)  # the margin falls along the path
-    assert display.prior_score in results["mean_test_score"][results["param_prior_weight"] == 1.0]
-    axes = matplotlib.figure.Figure().subplots()
+    alone = here & (results["param_prior_weight"] == 1.0)
+    assert display.prior_score == results["mean_test_score"][alone]
+    axes = new_axes()
     assert PathDisplay.from_estimator(search).plot(axes).ax_ is axes
 
 
-def test_not_fitted() -> None:
+def test_search_shows_its_last_fit(search: SDPMetricCV) -> None:
+    learner = search.best_estimator_[-1]
+    display = ConvergenceDisplay.from_estimator(search)
+    np.testing.assert_array_equal(display.gap, learner.history_["gap"])
+    assert display.upper_bound == learner.upper_bound_
+    spectrum = SpectrumDisplay.from_estimator(search)
+    np.testing.assert_array_equal(spectrum.eigenvalues, learner.eigenvalues_)
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    mapped = MapDisplay.from_estimator(search, X, y)
+    expected = principal(search.transform(X))[0]
+    np.testing.assert_allclose(np.abs(mapped.after), np.abs(expected), atol=1e-6)
+    M = search.get_mahalanobis_matrix()
+    np.testing.assert_allclose(FeaturesDisplay.from_estimator(search).weights, np.diag(M))
+
+
+def test_pipelines_and_grid_searches(wine: tuple[Any, Any]) -> None:
+    """Before is what the metric is given, so that a scaler is no merit of the metric's."""
+    X, y = load_wine(return_X_y=True)
+    model = make_pipeline(StandardScaler(), SDPMetric(), KNeighborsClassifier(3))
+    grid = GridSearchCV(model, {"sdpmetric__C": [5.0]}, cv=2).fit(X, y)
+    metric = SDPMetric(C=5.0).fit(*wine)
+    for estimator in (grid, grid.best_estimator_):
+        display = MapDisplay.from_estimator(estimator, X, y)
+        expected = MapDisplay.from_estimator(metric, *wine)
+        np.testing.assert_allclose(display.before, expected.before, atol=1e-9)
+        np.testing.assert_allclose(display.after, expected.after, atol=1e-9)
+    nearest = NeighborsDisplay.from_estimator(grid, X, y, shape=(1, 13), n_neighbors=3)
+    distances = cdist(wine[0], wine[0])
+    np.fill_diagonal(distances, np.inf)
+    expected = np.argsort(distances, axis=1)[nearest.rows, :3]
+    np.testing.assert_array_equal(nearest.before.rows, expected)
+    np.testing.assert_array_equal(nearest.queries[:, 0], X[nearest.rows])  # but shows rows as given
+
+
+def test_search_over_comparisons(triplets: tuple[Any, Any]) -> None:
+    X, T = triplets
+    search = TripletSDPMetricCV(2, cv=2, prior_weight=0.0).fit(X, T)
+    assert PathDisplay.from_estimator(search).plot().C.tolist() == [1.25, 40.0]
+    display = MarginsDisplay.from_estimator(search, X, T)
+    assert np.mean(display.after > 0.0) == search.score(X, T)
+    assert FeaturesDisplay.from_estimator(search, X).weights.argmax() == 0
+
+
+@pytest.mark.parametrize("unfitted", [SDPMetric(), SDPMetricCV(), make_pipeline(SDPMetric())])
+def test_not_fitted(unfitted: Any) -> None:
+    with pytest.raises(NotFittedError):
+        ConvergenceDisplay.from_estimator(unfitted)
     with pytest.raises(NotFittedError):
         PathDisplay.from_estimator(SDPMetricCV())
+
+
+@pytest.mark.parametrize("other", [KNeighborsClassifier(), make_pipeline(StandardScaler()), None])
+def test_no_metric(other: Any) -> None:
+    with pytest.raises(ValueError, match=r"estimator must be a fitted SDPMetric"):
+        SpectrumDisplay.from_estimator(other)
+
+
+def test_says_what_to_install(blobs: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    display = SpectrumDisplay.from_estimator(SDPMetric().fit(*blobs))
+    monkeypatch.setattr("sdpmetric.displays.drawing.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"sdpmetric\[plot\]"):
+        display.plot()

@@ -22,4 +22,4 @@ def test_block_runs_to_a_certified_metric(block: str, capsys: pytest.CaptureFixt
 
 
 def test_readme_has_its_stories() -> None:
-    assert len(BLOCKS) == 6
+    assert len(BLOCKS) == 7

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ._warnings import warn
+from .callbacks import FitTask, with_callbacks
 from .inputs import as_labels, as_triplets, as_weights, check_varied
 from .labelled import Kind, Labelled, anchor_weights
 from .learner import Learner
@@ -152,6 +153,7 @@ class SDPMetric(Learner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric.
 
@@ -160,6 +162,7 @@ class SDPMetric(Learner):
         X : (n, D) rows, dense or sparse
         y : (n,) class labels
         """
+        task = FitTask(self, X, y)
         X, y = self._validated(X, y, reset=True)
         check_choice("triplets", self.triplets, ("knn", "all"))
         settings = self._settings()
@@ -180,20 +183,22 @@ class SDPMetric(Learner):
         began = time.perf_counter()
         with working(self.n_jobs):
             ready, self.n_triplets_ = rows.prepare(settings, kind, *rows.search(kind))
-            result = settings.solve(ready, start)
+            result = settings.solve(ready, start, task.callback)
             del ready
             used = result.n_iter
             for done in range(1, self.n_rounds):
-                if not result.converged:
+                if not result.converged or task.stopped:
                     break
                 settings = settings.after(used, time.perf_counter() - began)
                 try:
-                    result, self.n_triplets_ = rows.again(settings, kind, result)
+                    result, self.n_triplets_ = rows.again(settings, kind, result, task.callback)
                 except KeyboardInterrupt:
                     warn(f"Interrupted: the metric is that of round {done}.", ConvergenceWarning)
                     result = replace(result, n_iter=0, status=Status.INTERRUPTED)
                 used += result.n_iter
-        return self._take(replace(result, n_iter=used))
+        self._take(replace(result, n_iter=used))
+        task.end()
+        return self
 
 
 class TripletSDPMetric(Learner):
@@ -251,6 +256,7 @@ class TripletSDPMetric(Learner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @with_callbacks
     def fit(self, X: Any, triplets: Any, sample_weight: Any = None) -> Self:
         """Learn the metric.
 
@@ -260,6 +266,7 @@ class TripletSDPMetric(Learner):
         triplets : (m, 3) row indices [anchor, near, far], or (m, 4) [near, near, far, far]
         sample_weight : (m,) weight of each comparison; 2 equals giving it twice, 0 leaving it out
         """
+        task = FitTask(self, X, triplets, sample_weight)
         X = self._validated(X, reset=True)
         settings = self._settings()
         settings.check(X.shape[1])
@@ -267,7 +274,10 @@ class TripletSDPMetric(Learner):
         weights = as_weights(sample_weight, len(indices))
         check_varied(X)
         self.n_triplets_ = len(indices) if weights is None else int(np.count_nonzero(weights))
-        return self._take(settings.fit(X, indices, weights, self._start(X.shape[1])))
+        start = self._start(X.shape[1])
+        self._take(settings.fit(X, indices, weights, start, task.callback))
+        task.end()
+        return self
 
     def score(self, X: Any, triplets: Any, sample_weight: Any = None) -> float:
         """The share of comparisons answered rightly, as `triplet_accuracy`."""

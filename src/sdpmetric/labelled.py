@@ -15,6 +15,7 @@ from .mining import listed, mine
 from .products import forward
 from .result import Result
 from .settings import Ready, Settings
+from .solvers.monitor import Callback
 
 __all__ = ["Kind", "Labelled", "anchor_weights"]
 
@@ -55,10 +56,12 @@ class Labelled:
         count = len(indices) if given is None else int(np.count_nonzero(given))
         return settings.prepare(self.X, indices, given), count
 
-    def again(self, settings: Settings, kind: Kind, last: Result) -> tuple[Result, int]:
+    def again(
+        self, settings: Settings, kind: Kind, last: Result, callback: Callback | None = None
+    ) -> tuple[Result, int]:
         """A further round: neighbours under the last metric, and the fit to them."""
         ready, count = self.prepare(settings, kind, *self.search(kind, last.components))
-        return settings.solve(ready, last.factor), count
+        return settings.solve(ready, last.factor, callback), count
 
 
 def anchor_weights(class_weight: Any, y: Any) -> Floats | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 
 from ._typing import Floats
+from .callbacks import CallbackSupportMixin
 from .metric import MetricMixin
 from .result import Result
 from .settings import Settings
@@ -15,7 +14,7 @@ from .settings import Settings
 __all__ = ["Learner"]
 
 
-class Learner(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
+class Learner(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
     """The base of an estimator whose parameters are, among others, the fields of `Settings`."""
 
     def _settings(self) -> Settings:
@@ -30,7 +29,7 @@ class Learner(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
             )
         return factor
 
-    def _take(self, result: Result) -> Self:
+    def _take(self, result: Result) -> None:
         self._factor = result.factor
         self.components_ = result.components
         self.eigenvalues_ = result.eigenvalues
@@ -44,7 +43,6 @@ class Learner(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
         self.converged_ = result.converged
         self.n_iter_ = result.n_iter
         self.history_ = result.history
-        return self
 
     @property
     def _n_features_out(self) -> int:

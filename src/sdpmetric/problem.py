@@ -53,9 +53,13 @@ class Problem:
         inside: Floats = self.basis.T @ factor
         return inside if np.linalg.norm(inside) > 1e-8 * np.linalg.norm(factor) else None
 
+    def raised(self, factor: Floats) -> Floats:
+        """A factor of the objective's, in the user's coordinates."""
+        return factor if self.basis is None else self.basis @ factor
+
     def lift(self, result: Result, k: int | None) -> Result:
         """A solver's result in the user's coordinates, with the prior mixed in, cut to k rows."""
-        factor = result.factor if self.basis is None else self.basis @ result.factor
+        factor = self.raised(result.factor)
         whole = spectrum(factor, self.prior, self.objective.t, k)
         return replace(
             result,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -29,7 +30,8 @@ class Progress:
     """What a callback is told; it returns True to stop the fit.
 
     ``gap`` is the relative gap when it was last computed, infinite before that (for the hinge, that
-    of the Huber problem at hand).
+    of the Huber problem at hand). ``factor()`` computes the factor of the learned part of M, as in
+    `Result`; it costs nothing unless it is called.
     """
 
     n_iter: int
@@ -37,6 +39,7 @@ class Progress:
     gap: float
     seconds: float
     rank: int
+    factor: Callable[[], Floats] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)

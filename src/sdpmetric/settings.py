@@ -136,7 +136,7 @@ class Settings:
             "tol": float(self.tol),
             "max_iter": int(self.max_iter),
             "time_limit": self.time_limit,
-            "callback": callback,
+            "callback": None if callback is None else _told(callback, problem),
             "seed": seed_of(self.random_state),
         }
         if isinstance(ready, Problem):
@@ -161,6 +161,11 @@ class Settings:
         if as_loss(self.loss, self.h) is None:
             return partial(by_continuation, solver, **options)
         return partial(solver, **options)
+
+
+def _told(callback: Callback, problem: Problem) -> Callback:
+    """The callback, told of factors in the user's coordinates."""
+    return lambda now: callback(replace(now, factor=lambda: problem.raised(now.factor())))
 
 
 _ADVICE = {

@@ -118,7 +118,7 @@ class _Search:
         self.rho = best.rho
         point: MemoryPoint = self.objective.replace(pinned=best.rho).at_distances(self.learned)
         for step in range(J):
-            status = monitor.stop(point.value, len(self.terms.columns))
+            status = monitor.stop(point.value, len(self.terms.columns), self.terms.factor)
             if status is not None:
                 return status
             leading = monitor.oracle.arpack(point, tol=_EIGENVECTOR)

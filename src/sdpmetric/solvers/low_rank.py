@@ -8,6 +8,7 @@ evaluation costs two passes over X and none of the work is done on D x D matrice
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -226,7 +227,8 @@ def _ascend(climb: _Climb, monitor: Monitor, target: float) -> Status | None:
     next_check, next_cut = climb.evaluations, climb.evaluations + _CUT_EVERY
     while True:
         monitor.n_iter = climb.evaluations
-        status = monitor.stop(climb.point.value, climb.point.P.shape[1])
+        P = climb.point.P
+        status = monitor.stop(climb.point.value, P.shape[1], partial(unit, P))
         if status is not None:
             return status
         if climb.evaluations >= next_check:

@@ -73,10 +73,10 @@ class Monitor:
         self.rows.append((point.value, self.gap, self.seconds))
         return gap
 
-    def stop(self, value: float, rank: int) -> Status | None:
+    def stop(self, value: float, rank: int, factor: Callable[[], Floats]) -> Status | None:
         """Whether a limit is reached or the callback wants to end."""
         if self.callback is not None:
-            now = Progress(self.n_iter, value, self.gap, self.seconds, rank)
+            now = Progress(self.n_iter, value, self.gap, self.seconds, rank, factor)
             if self.callback(now):
                 return Status.STOPPED
         if self.n_iter >= self.max_iter:

@@ -1,17 +1,16 @@
-"""Pictures of fitted estimators; matplotlib is imported only here, and only to draw."""
+"""What a search found along its path over C."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["PathDisplay"]
+from .._typing import Floats
+from .drawing import BLUE, GREY, ORANGE, legend_above, new_axes
 
-_BLUE, _ORANGE, _GREY = "#0072B2", "#E69F00", "0.45"
+__all__ = ["PathDisplay"]
 
 
 class PathDisplay:
@@ -23,6 +22,7 @@ class PathDisplay:
         standard error of ``score``
     prior_score : score of the prior alone, for comparison
     chosen : C that was chosen, None if the path does not hold it
+    coordinates : in which the metrics of the path were learned
 
     Examples
     --------
@@ -37,21 +37,23 @@ class PathDisplay:
 
     def __init__(
         self,
-        C: npt.NDArray[np.float64],
-        score: npt.NDArray[np.float64],
-        spread: npt.NDArray[np.float64],
-        rho: npt.NDArray[np.float64],
-        rank: npt.NDArray[np.float64],
+        C: Floats,
+        score: Floats,
+        spread: Floats,
+        rho: Floats,
+        rank: Floats,
         prior_score: float,
         chosen: float | None,
+        coordinates: str,
     ) -> None:
         self.C, self.score, self.spread = C, score, spread
         self.rho, self.rank = rho, rank
         self.prior_score, self.chosen = prior_score, chosen
+        self.coordinates = coordinates
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self:
-        """The longest path of a fitted search: that of the chosen settings, where it is whole."""
+        """The longest path of a fitted search; of several, that whose settings are most chosen."""
         check_is_fitted(estimator, "cv_results_")
         results = estimator.cv_results_
         names = [n for n in results if n.startswith("param_") and n != "param_C"]
@@ -60,7 +62,7 @@ class PathDisplay:
         for i in fitted:
             lanes.setdefault(tuple(str(results[n][i]) for n in names), []).append(int(i))
         chosen = tuple(str(results[n][estimator.best_index_]) for n in names)
-        lane = max(lanes, key=lambda one: (len(lanes[one]), one == chosen, -lanes[one][0]))
+        lane = max(lanes, key=lambda one: (len(lanes[one]), _alike(one, chosen), -lanes[one][0]))
         rows = np.array(lanes[lane])[np.argsort(results["param_C"][lanes[lane]])]
         where = dict(zip(names, lane, strict=True))["param_coordinates"]
         alone = (results["param_prior_weight"] == 1.0) & (results["param_coordinates"] == where)
@@ -72,34 +74,34 @@ class PathDisplay:
             results["mean_rank"][rows],
             float(results["mean_test_score"][alone][0]),
             estimator.best_params_["C"] if lane == chosen else None,
+            where,
         )
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on given axes, or new ones; `figure_` and `ax_` are kept."""
-        if find_spec("matplotlib") is None:
-            raise ImportError("plots need matplotlib: pip install 'sdpmetric[plot]'.")
-        import matplotlib.pyplot as plt
+        ax = new_axes(ax)
         from matplotlib.ticker import LogLocator, NullFormatter
 
-        if ax is None:
-            ax = plt.subplots(figsize=(6.0, 4.0), layout="constrained")[1]
         low, high = self.score - self.spread, self.score + self.spread
-        ax.fill_between(self.C, low, high, color=_BLUE, alpha=0.15, linewidth=0)
-        ax.plot(self.C, self.score, "o-", color=_BLUE, label="held-out score")
-        ax.axhline(self.prior_score, color=_GREY, linestyle="--", label="the prior alone")
+        ax.fill_between(self.C, low, high, color=BLUE, alpha=0.15, linewidth=0)
+        ax.plot(self.C, self.score, "o-", color=BLUE, label="held-out score")
+        ax.axhline(self.prior_score, color=GREY, linestyle="--", label="the prior alone")
         if self.chosen is not None:
-            ax.axvline(self.chosen, color=_GREY, linestyle=":", label="chosen")
-        ax.set(xscale="log", xlabel="C", ylabel="held-out score")
+            ax.axvline(self.chosen, color=GREY, linestyle=":", label="chosen")
+        ax.set(xscale="log", xlabel=f"C (coordinates: {self.coordinates})")
+        ax.set_ylabel("held-out score", color=BLUE)
         ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         ax.xaxis.set_major_formatter("{x:g}")
         ax.xaxis.set_minor_formatter(NullFormatter())
         margin = ax.twinx()
-        margin.plot(self.C, self.rho, "s-", color=_ORANGE, markersize=4, label="margin rho")
-        margin.set_ylabel("margin rho")
+        margin.plot(self.C, self.rho, "s-", color=ORANGE, markersize=4, label="margin rho")
+        margin.set_ylabel("margin rho", color=ORANGE)
         margin.set_ylim(bottom=0.0)
-        lines = [*ax.get_lines(), *margin.get_lines()]
-        labels = [line.get_label() for line in lines]
-        above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncol": 2}
-        ax.legend(lines, labels, frameon=False, fontsize=9, **above)
+        legend_above(ax, [*ax.get_lines(), *margin.get_lines()])
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _alike(a: tuple[str, ...], b: tuple[str, ...]) -> int:
+    """In how many settings two paths agree."""
+    return sum(one == other for one, other in zip(a, b, strict=True))

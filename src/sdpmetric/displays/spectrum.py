@@ -1,0 +1,74 @@
+"""How a metric spreads its trace over directions."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from .._typing import Floats
+from ..result import Result
+from .drawing import BLUE, GREY, ORANGE, legend_above, new_axes
+from .fitted import fitted
+
+__all__ = ["SpectrumDisplay"]
+
+_SHOWN = 1e-6  # of the largest eigenvalue: what is smaller no distance shows
+
+
+class SpectrumDisplay:
+    """Eigenvalues of M, their running sum, and the effective rank.
+
+    The effective rank is the exponential of the entropy of the eigenvalues (Roy and Vetterli,
+    2007): k where k of them are equal and the others are zero.
+
+    Parameters
+    ----------
+    eigenvalues : (r,) descending, of sum one
+    n_features : number of directions that there are
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpmetric.displays import SpectrumDisplay
+    >>> round(SpectrumDisplay(np.array([0.5, 0.5]), 10).effective_rank, 6)
+    2.0
+    """
+
+    def __init__(self, eigenvalues: Floats, n_features: int) -> None:
+        self.eigenvalues, self.n_features = eigenvalues, n_features
+        e = eigenvalues[eigenvalues > 0.0]
+        self.effective_rank = float(np.exp(-np.sum(e * np.log(e))))
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self:
+        """The spectrum before a cut to ``n_components``, in the coordinates of the fit."""
+        learner = fitted(estimator).learner
+        return cls(learner.eigenvalues_, learner.n_features_in_)
+
+    @classmethod
+    def from_result(cls, result: Result) -> Self:
+        """The spectrum of what `solve` returned."""
+        return cls(result.eigenvalues, result.components.shape[1])
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on given axes, or new ones; `figure_` and `ax_` are kept."""
+        ax = new_axes(ax)
+        from matplotlib.ticker import MaxNLocator
+
+        e = self.eigenvalues
+        number = np.arange(1, len(e) + 1)
+        ax.plot(number, e, "o", color=BLUE, markersize=5, label="eigenvalue")
+        text = f"effective rank {self.effective_rank:.1f} of {self.n_features}"
+        ax.axvline(self.effective_rank, color=GREY, linestyle="--", label=text)
+        ax.set(yscale="log", xlabel="direction")
+        ax.set_ylabel("eigenvalue of M", color=BLUE)
+        ax.set_ylim(0.5 * max(e[-1], _SHOWN * e[0]), 2.0 * e[0])
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        share = ax.twinx()
+        share.plot(number, np.cumsum(e), "-", color=ORANGE, label="running sum")
+        share.set_ylim(0.0, 1.04)
+        share.set_ylabel("sum of the eigenvalues so far", color=ORANGE)
+        legend_above(ax, [*ax.get_lines(), *share.get_lines()])
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
