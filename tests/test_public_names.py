@@ -46,5 +46,5 @@ def test_types_and_names_at_run_time_agree() -> None:
         if isinstance(node, ast.ImportFrom) and node.level == 1
         for alias in node.names
     }
-    assert sdpmetric._HOMES == expected
+    assert expected == sdpmetric._HOMES
     assert sorted(expected) == sorted(sdpmetric.__all__)

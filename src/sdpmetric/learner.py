@@ -10,12 +10,15 @@ from .callbacks import CallbackSupportMixin
 from .metric import MetricMixin
 from .result import Result
 from .settings import Settings
+from .solvers.monitor import Callback
 
 __all__ = ["Learner"]
 
 
 class Learner(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimator):
     """The base of an estimator whose parameters are, among others, the fields of `Settings`."""
+
+    _watch: Callback | None = None  # told of every step; cheaper than scikit-learn's callbacks
 
     def _settings(self) -> Settings:
         return Settings(**{name: getattr(self, name) for name in Settings.__dataclass_fields__})
