@@ -26,7 +26,7 @@ sdpmetric suggest songs.csv --id song --model songs.safetensors --asked triplets
 @click.command()
 @click.argument("folder", default="sdpmetric-demo")
 def demo(folder: str) -> None:
-    """Write example files to FOLDER and print commands to try on them."""
+    """Write example files, and commands to try."""
     from pathlib import Path
 
     from .demo_data import tables

@@ -25,7 +25,9 @@ __all__ = ["evaluate"]
 def evaluate(
     model: str, data: str, drop: tuple[str, ...], report: str | None, as_json: bool, **how: Any
 ) -> None:
-    """Compare MODEL with Euclidean distance on DATA, best rows it was not fitted to.
+    """Compare a model with Euclidean distance.
+
+    Best on DATA that the model was not fitted to.
 
     \b
     sdpmetric evaluate wine.safetensors test.csv --label cultivar --gallery train.csv

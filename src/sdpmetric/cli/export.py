@@ -21,7 +21,7 @@ _TARGETS = ("numpy", "json", "faiss", "onnx", "torch", "sentence-transformers", 
 @click.option("--table", help="pgvector: table to which a mapped column is added.")
 @click.option("--column", help="pgvector: its column of vectors.  [default: embedding]")
 def export(model: str, target: str, to: str | None, rows: str | None, **options: Any) -> None:
-    """Write MODEL to TARGET in the form that another program reads.
+    """Write a model for another program.
 
     \b
     .npy  .json    the linear map as numbers

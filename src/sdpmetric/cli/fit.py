@@ -32,16 +32,16 @@ __all__ = ["fit"]
 @as_json
 @click.pass_context
 def fit(
-    ctx: click.Context, data: str, output: str, strict: bool, as_json: bool, **how: Any
+    ctx: click.Context, /, data: str, output: str, strict: bool, as_json: bool, **how: Any
 ) -> None:
-    """Learn a metric from DATA and a label column, or from comparisons of its rows.
+    """Learn a metric from labelled rows, or from comparisons.
 
     \b
     sdpmetric fit wine.csv --label cultivar -o wine.safetensors
     sdpmetric fit songs.csv --id song --triplets triplets.csv -o songs.safetensors
 
-    Columns in different units: --search tries them standardised, too. Ctrl-C saves what is certified
-    by then; the same command with --start goes on from there.
+    Columns in different units: --search tries them standardised, too. Ctrl-C saves what is
+    certified by then; the same command with --start goes on from there.
     """
     if (how["label"] is None) == (how["triplets"] is None):
         raise click.UsageError("Give either --label or --triplets.")
@@ -87,8 +87,8 @@ def _learned(
     settings = settings_of(named, pairs)
     learner = learner_of(settings, labels=label is not None, search=search, start=start)
     table = read(data)
-    own = {label} & set(table.columns)
-    X, names = table.features(without={*own, *drop, *([id_] if id_ else [])} - {None})
+    own = [label] if label is not None and label in table.columns else []
+    X, names = table.features(without={*own, *drop, *([id_] if id_ else [])})
     extra: dict[str, Any] = {}
     if label is not None:
         y: Any = np.array(labels_of(table, label))

@@ -17,7 +17,7 @@ _TOP = 10
 @click.argument("model")
 @as_json
 def inspect(model: str, as_json: bool) -> None:
-    """Show what MODEL is: its certificate, directions, heaviest features and parameters."""
+    """Show certificate, features and parameters."""
     from ..model_file import read_header
 
     said = read_header(model) | _measured(model)

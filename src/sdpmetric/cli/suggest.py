@@ -30,7 +30,9 @@ def suggest(
     seed: int | None,
     output: str,
 ) -> None:
-    """Ask about the rows of DATA that MODEL is least sure of: is a or b nearer to the anchor?
+    """Say which comparisons to ask next.
+
+    The questions that MODEL is least sure of: is a or b nearer to the anchor?
 
     Add the answers as a column "chosen", then read them by "sdpmetric triplets 2afc".
 

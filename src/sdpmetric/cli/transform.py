@@ -30,7 +30,9 @@ def transform(
     drop: tuple[str, ...],
     output: str,
 ) -> None:
-    """Map DATA so that Euclidean distances are those of MODEL.
+    """Map rows by a model, or write distances.
+
+    Euclidean distances between mapped rows are those of MODEL.
 
     Features are found by their names in the model, so other columns do no harm.
 

@@ -72,8 +72,8 @@ def labels(
 
     check_target(output)
     table = read(data)
-    without = {label, *drop, *([id_] if id_ else [])} & ({label, id_, *drop} - {None})
-    X, _ = table.features(without={n for n in without if n != label or n in table.columns})
+    own = [label] if label in table.columns else []
+    X, _ = table.features(without={*own, *drop, *([id_] if id_ else [])})
     found = knn_triplets(X, labels_of(table, label), neighbors, impostors)
     ids: list[Any] = table.ids(id_) if id_ else list(range(len(table)))
     names = ("anchor", "positive", "negative")
