@@ -15,9 +15,9 @@ sdpmetric transform wine.safetensors wine-test.csv --keep cultivar -o wine-mappe
 # 2. Songs, and listeners who said which of three is the odd one out: distances between songs
 sdpmetric triplets odd-one-out answers.csv -o triplets.csv
 sdpmetric triplets odd-one-out new-answers.csv -o new-triplets.csv
-sdpmetric fit songs.csv --id song --triplets triplets.csv -o songs.safetensors
+sdpmetric fit songs.csv --id song --triplets triplets.csv --search -o songs.safetensors
 sdpmetric evaluate songs.safetensors songs.csv --id song --triplets new-triplets.csv
-sdpmetric inspect songs.safetensors
+sdpmetric inspect songs.safetensors --data songs.csv
 sdpmetric transform songs.safetensors songs.csv --id song --distances -o distances.csv
 sdpmetric suggest songs.csv --id song --model songs.safetensors --asked triplets.csv -n 5
 """

@@ -80,7 +80,7 @@ def _learned(
     import numpy as np
 
     from .answers import read_answers
-    from .learning import fitted_to, learner_of, searched, settings_of
+    from .learning import fitted_to, learner_of, searched, settings_of, warn_of_units
     from .reading import read
     from .rows import labels_of
 
@@ -97,6 +97,8 @@ def _learned(
         y, extra["sample_weight"] = answers.triplets, answers.weights
         if settings.get("folds") == "group":
             extra["groups"] = answers.participants
+    if not search:
+        warn_of_units(X, names)
     metric = (searched if search else fitted_to)(learner, X, y, **extra)
     if names is not None:
         metric.feature_names_in_ = np.array(names, dtype=object)
@@ -133,12 +135,16 @@ def _text(said: dict[str, Any]) -> str:
         f"{said['seconds']:.1f} s",
     ]
     if "chosen" in said:
-        given = ", ".join(f"{name} {value}" for name, value in said["chosen"].items())
+        given = ", ".join(f"{name} {_short(value)}" for name, value in said["chosen"].items())
         lines.append(f"chosen: {given}")
         lines.append(f"held-out score: {said['held_out_score']:.3f}")
         if said["chosen"]["prior_weight"] == 1.0:
             lines.append("(prior_weight 1: nothing that was learned did reliably better than that)")
     return "\n".join(lines)
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _advice(said: dict[str, Any], output: str) -> str:

@@ -15,41 +15,44 @@ _TOP = 10
 
 @click.command()
 @click.argument("model")
+@click.option("--data", metavar="DATA", help="Rows: features weigh by how much they vary there.")
 @as_json
-def inspect(model: str, as_json: bool) -> None:
+def inspect(model: str, data: str | None, as_json: bool) -> None:
     """Show certificate, features and parameters."""
     from ..model_file import read_header
 
-    said = read_header(model) | _measured(model)
+    said = read_header(model) | _measured(model, data)
     if as_json:
         say_json(said)
     else:
-        click.echo(_text(model, said))
+        units = "units" if data is None else "deviations"
+        click.echo(_text(model, said, units))
 
 
-def _measured(model: str) -> dict[str, Any]:
+def _measured(model: str, data: str | None) -> dict[str, Any]:
     import numpy as np
 
-    from ..displays.fitted import fitted
-    from .rows import open_model
+    from ..displays import FeaturesDisplay
+    from .reading import read
+    from .rows import open_model, rows_for
 
     metric, names = open_model(model)
     L = metric.components_
-    trace = np.square(L).sum()
-    values = np.square(np.linalg.svd(L, compute_uv=False)) / trace
+    values = np.square(np.linalg.svd(L, compute_uv=False))
+    values /= values.sum()
     shares = values[values > 0.0]
-    weights = np.square(L).sum(axis=0) / trace
-    order = np.argsort(-weights, kind="stable")[:_TOP]
-    known = fitted(metric).names(names)
+    X = None if data is None else rows_for(metric, names, read(data))
+    features = FeaturesDisplay.from_estimator(metric, X, feature_names=names)
+    order = np.argsort(-features.weights, kind="stable")[:_TOP]
     return {
         "n_components": len(L),
         "effective_rank": float(np.exp(-np.sum(shares * np.log(shares)))),
         "eigenvalues": values.tolist(),
-        "heaviest_features": {known[i]: float(weights[i]) for i in order},
+        "heaviest_features": {features.names[i]: float(features.weights[i]) for i in order},
     }
 
 
-def _text(model: str, said: dict[str, Any]) -> str:
+def _text(model: str, said: dict[str, Any], units: str) -> str:
     lines = [
         f"{model}: {said['class']}, written by sdpmetric {said['library_version']}",
         "",
@@ -60,7 +63,7 @@ def _text(model: str, said: dict[str, Any]) -> str:
     for name in ("gap", "objective", "upper_bound", "rho"):
         value = said[name]
         lines.append(f"{name:16}{value:.6g}" if isinstance(value, float) else f"{name:16}{value}")
-    lines += ["", "heaviest features (share of the trace, in the units of the columns)"]
+    lines += ["", f"heaviest features (in {units} of the columns)"]
     width = max(len(name) for name in said["heaviest_features"])
     for name, weight in said["heaviest_features"].items():
         lines.append(f"  {name:{width}}  {weight:6.1%}  {'#' * round(40 * weight)}")

@@ -20,9 +20,10 @@ from .answers import read_answers
 from .reading import read
 from .rows import labels_of, rows_for
 
-__all__ = ["Judgement", "by_labels", "by_triplets"]
+__all__ = ["EUCLIDEAN", "LEARNED", "STANDARD", "Judgement", "by_labels", "by_triplets"]
 
 EUCLIDEAN, STANDARD, LEARNED = "Euclidean", "Euclidean, standardised", "learned metric"
+_ENOUGH = 30  # repeated questions before their agreement says anything
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +109,12 @@ def by_triplets(
     except ValueError:  # no question was asked twice
         pass
     else:
-        facts["noise_ceiling"] = {"lower": ceiling.lower, "upper": ceiling.upper}
-        notes.append(
+        n = ceiling.n_questions
+        facts["noise_ceiling"] = {"lower": ceiling.lower, "upper": ceiling.upper, "n_questions": n}
+        notes += [
             f"People's own agreement allows {ceiling.lower:.3f} to {ceiling.upper:.3f} "
-            f"({ceiling.n_questions} questions answered twice or more)."
-        )
+            f"({n} questions answered twice or more)."
+        ] * (n >= _ENOUGH)
     return Judgement(facts, scores, notes, X, answers.triplets)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators import SDPMetric, TripletSDPMetric
@@ -16,7 +17,9 @@ from ..model_file import load
 from ..model_selection import SDPMetricCV, TripletSDPMetricCV
 from .meter import gap_bar, search_bar
 
-__all__ = ["fitted_to", "learner_of", "searched", "settings_of"]
+__all__ = ["fitted_to", "learner_of", "searched", "settings_of", "warn_of_units"]
+
+_UNITS = 30.0  # deviations that differ by more are hardly of one kind
 
 
 def settings_of(named: dict[str, Any], pairs: Sequence[str]) -> dict[str, Any]:
@@ -57,6 +60,20 @@ def learner_of(settings: dict[str, Any], *, labels: bool, search: bool, start: s
             f"{', '.join(learner.get_params())}."
         )
     return learner.set_params(**settings, **({} if start is None else {"warm_start": True}))
+
+
+def warn_of_units(X: Any, names: list[str] | None) -> None:
+    """A column of large numbers rules the metric, since its trace is one in the units given."""
+    if names is None:
+        return
+    spread = X.std(axis=0)
+    low, high = int(np.argmin(np.where(spread > 0.0, spread, np.inf))), int(np.argmax(spread))
+    if spread[high] > _UNITS * spread[low] > 0.0:
+        warnings.warn(
+            f"{names[high]!r} varies {spread[high] / spread[low]:,.0f} times as much as "
+            f"{names[low]!r}: standardise the columns, or let --search try it.",
+            stacklevel=2,
+        )
 
 
 def fitted_to(learner: Any, X: Any, y: Any, **fit: Any) -> Any:
