@@ -87,12 +87,12 @@ def _learned(
     settings = settings_of(named, pairs)
     learner = learner_of(settings, labels=label is not None, search=search, start=start)
     table = read(data)
-    own = [label] if label is not None and label in table.columns else []
-    X, names = table.features(without={*own, *drop, *([id_] if id_ else [])})
     extra: dict[str, Any] = {}
     if label is not None:
         y: Any = np.array(labels_of(table, label))
-    else:
+    own = [label] if label is not None and label in table.columns else []
+    X, names = table.features(without={*own, *drop, *([id_] if id_ else [])})
+    if label is None:
         answers = read_answers(str(triplets), table.ids(id_) if id_ else None, len(table))
         y, extra["sample_weight"] = answers.triplets, answers.weights
         if settings.get("folds") == "group":

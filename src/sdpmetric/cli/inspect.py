@@ -32,22 +32,22 @@ def inspect(model: str, data: str | None, as_json: bool) -> None:
 def _measured(model: str, data: str | None) -> dict[str, Any]:
     import numpy as np
 
-    from ..displays import FeaturesDisplay
+    from ..displays import FeaturesDisplay, SpectrumDisplay
     from .reading import read
     from .rows import open_model, rows_for
 
     metric, names = open_model(model)
-    L = metric.components_
-    values = np.square(np.linalg.svd(L, compute_uv=False))
-    values /= values.sum()
-    shares = values[values > 0.0]
+    spectrum = SpectrumDisplay.from_estimator(metric)
     X = None if data is None else rows_for(metric, names, read(data))
     features = FeaturesDisplay.from_estimator(metric, X, feature_names=names)
     order = np.argsort(-features.weights, kind="stable")[:_TOP]
+    chosen = getattr(metric, "best_params_", None)
     return {
-        "n_components": len(L),
-        "effective_rank": float(np.exp(-np.sum(shares * np.log(shares)))),
-        "eigenvalues": values.tolist(),
+        "params": metric.get_params(),
+        **({} if chosen is None else {"chosen": chosen}),
+        "n_components": len(metric.components_),
+        "effective_rank": spectrum.effective_rank,
+        "eigenvalues": spectrum.eigenvalues,
         "heaviest_features": {features.names[i]: float(features.weights[i]) for i in order},
     }
 
@@ -67,7 +67,7 @@ def _text(model: str, said: dict[str, Any], units: str) -> str:
     width = max(len(name) for name in said["heaviest_features"])
     for name, weight in said["heaviest_features"].items():
         lines.append(f"  {name:{width}}  {weight:6.1%}  {'#' * round(40 * weight)}")
-    lines += ["", "parameters"]
-    given = {name: value for name, value in said["params"].items() if value is not None}
-    lines += [f"  {name} = {value}" for name, value in given.items()]
+    for name in ("chosen", "params"):
+        given = {n: v for n, v in said.get(name, {}).items() if v is not None}
+        lines += ["", name, *(f"  {n} = {v}" for n, v in given.items())] if given else []
     return "\n".join(lines)

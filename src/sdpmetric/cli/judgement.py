@@ -102,7 +102,7 @@ def by_triplets(
     notes = [
         f"{len(answers):,} comparisons of {found.n_units} {by}s; low and high: 95 % interval over "
         f"{by}s.",
-        f"Chance of such a gain over Euclidean distance by luck alone: p = {test.p_value:.2g}.",
+        f"If it were no better than Euclidean distance: p = {test.p_value:.2g} (sign-flip test).",
     ]
     try:
         ceiling = noise_ceiling(answers, by=by)

@@ -78,7 +78,7 @@ def warn_of_units(X: Any, names: list[str] | None) -> None:
 
 def fitted_to(learner: Any, X: Any, y: Any, **fit: Any) -> Any:
     """Fit with a bar; Ctrl-C ends the fit with what is certified by then."""
-    with warnings.catch_warnings(), gap_bar(float(learner.tol)) as watch:
+    with warnings.catch_warnings(), gap_bar(learner.tol) as watch:
         warnings.simplefilter("ignore", ConvergenceWarning)  # the command says it in its own way
         learner._watch = watch
         try:

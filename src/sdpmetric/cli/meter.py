@@ -13,10 +13,10 @@ __all__ = ["gap_bar", "search_bar"]
 
 
 @contextmanager
-def gap_bar(tol: float) -> Iterator[Callable[[Any], None] | None]:
+def gap_bar(tol: Any) -> Iterator[Callable[[Any], None] | None]:
     """What to tell of a `Progress`; the bar is full when the gap is ``tol``."""
     with _bar("log10 gap {task.fields[now]:>5}  aim {task.fields[aim]:.1f}") as bar:
-        if bar is None:
+        if bar is None or not isinstance(tol, (int, float)) or tol <= 0.0:  # fit says what is wrong
             yield None
             return
         task = bar.add_task("", total=1.0, now="?", aim=math.log10(tol))

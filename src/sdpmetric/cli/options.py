@@ -33,9 +33,10 @@ def as_json(f: F) -> F:
 
 
 def output(help: str, default: str | None = "-") -> Callable[[F], F]:
-    required = default is None
-    shown = {"default": default, "show_default": not required, "required": required}
-    return click.option("-o", "--output", metavar="FILE", help=help, **shown)  # type: ignore[arg-type]
+    how: dict[str, Any] = {"default": default, "show_default": True}
+    if default is None:
+        how = {"required": True}
+    return click.option("-o", "--output", metavar="FILE", help=help, **how)
 
 
 def say_json(document: Any) -> None:

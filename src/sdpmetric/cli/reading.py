@@ -140,7 +140,7 @@ def _svmlight(path: Path) -> Table:
     from scipy.sparse import csr_array
     from sklearn.datasets import load_svmlight_file
 
-    X, y = load_svmlight_file(str(path))
+    X, y = load_svmlight_file(str(path), zero_based=False)  # as its author defines it
     return Table(str(path), {"label": y}, csr_array(X))
 
 

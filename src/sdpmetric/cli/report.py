@@ -93,9 +93,9 @@ def _sections(
     yield (
         "How many directions",
         spectrum.plot(),
-        f"{metric.components_.shape[1]} features become {len(metric.components_)} directions. Where "
-        "the first few bars hold nearly everything, few numbers per row are enough: "
-        "--components cuts the rest.",
+        f"{metric.components_.shape[1]} features become {len(metric.components_)} directions; the "
+        f"effective rank is {spectrum.effective_rank:.1f}. Where the running sum is soon near one, "
+        "few numbers per row are enough: fit --components cuts the rest.",
     )
     yield (
         "How sure this is the best",
@@ -124,8 +124,8 @@ def _verdict(judged: Judgement) -> str:
     verdict = "better than" if learned > max(plain, standard) else "no better than"
     return (
         f"Of the {what}: {learned:.1%} by the learned metric, {plain:.1%} by Euclidean distance, "
-        f"{standard:.1%} by Euclidean distance of standardised columns. The learned metric is "
-        f"{verdict} the best of the other two here."
+        f"{standard:.1%} by Euclidean distance of standardised columns. By this score the learned "
+        f"metric is {verdict} the best of the other two here."
     )
 
 
@@ -133,6 +133,6 @@ def _picture(display: Any) -> str:
     import matplotlib.pyplot as plt
 
     data = io.BytesIO()
-    display.figure_.savefig(data, format="png", dpi=110)
+    display.figure_.savefig(data, format="png", dpi=110, bbox_inches="tight")
     plt.close(display.figure_)
     return "data:image/png;base64," + base64.b64encode(data.getvalue()).decode()

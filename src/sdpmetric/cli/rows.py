@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import scipy.sparse as sp
+
 from .._typing import Items
 from ..model_file import load
 from .reading import read
@@ -28,6 +30,9 @@ def rows_for(
 ) -> Items:
     """The rows of a table that a metric can map."""
     X, _ = table.features(only=names, without=without)
+    if sp.issparse(X) and X.shape[1] < metric.n_features_in_:  # its last columns may be all zero
+        X = sp.csr_array(X, copy=True)
+        X.resize(X.shape[0], metric.n_features_in_)
     if X.shape[1] != metric.n_features_in_:
         raise ValueError(
             f"{table.name} has {X.shape[1]} features, the model expects {metric.n_features_in_}."

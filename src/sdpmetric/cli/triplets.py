@@ -72,9 +72,10 @@ def labels(
 
     check_target(output)
     table = read(data)
+    y = labels_of(table, label)
     own = [label] if label in table.columns else []
     X, _ = table.features(without={*own, *drop, *([id_] if id_ else [])})
-    found = knn_triplets(X, labels_of(table, label), neighbors, impostors)
+    found = knn_triplets(X, y, neighbors, impostors)
     ids: list[Any] = table.ids(id_) if id_ else list(range(len(table)))
     names = ("anchor", "positive", "negative")
     write(output, {n: [ids[i] for i in c] for n, c in zip(names, found.T.tolist(), strict=True)})
