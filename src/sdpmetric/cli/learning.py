@@ -90,34 +90,29 @@ def fitted_to(learner: Any, X: Any, y: Any, **fit: Any) -> Any:
 
 def searched(learner: Any, X: Any, y: Any, **fit: Any) -> Any:
     """Search with a bar; Ctrl-C ends it, and nothing is chosen."""
-    with warnings.catch_warnings(), search_bar() as report, _one_stop() as check:
+    with warnings.catch_warnings(), search_bar() as report, _one_stop():
         warnings.simplefilter("ignore", ConvergenceWarning)
-
-        def tell(done: int, total: int) -> None:
-            check()
-            if report is not None:
-                report(done, total)
-
-        learner.progress = tell
+        learner.progress = False if report is None else report
         try:
             learner.fit(X, y, **fit)
         finally:
             learner.progress = False
-        check()
     return learner
 
 
+class _Stop(BaseException):
+    """Ctrl-C, but not as the fits of a search know it: they would take it for their own end."""
+
+
 @contextmanager
-def _one_stop() -> Iterator[Any]:
-    """Ctrl-C ends the search, not merely the fit at hand, which would take it for its own."""
-    pressed: list[int] = []
+def _one_stop() -> Iterator[None]:
+    def stop(number: int, frame: Any) -> None:
+        raise _Stop
 
-    def check() -> None:
-        if pressed:
-            raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
+    before = signal.signal(signal.SIGINT, stop)
     try:
-        yield check
+        yield
+    except _Stop:
+        raise KeyboardInterrupt from None
     finally:
         signal.signal(signal.SIGINT, before)

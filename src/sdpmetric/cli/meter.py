@@ -37,12 +37,16 @@ def gap_bar(tol: Any) -> Iterator[Callable[[Any], None] | None]:
 @contextmanager
 def search_bar() -> Iterator[Callable[[int, int], None] | None]:
     """What to tell of settings tried, and how many there are."""
-    with _bar("{task.completed:.0f} of {task.total:.0f} settings tried") as bar:
+    with _bar("settings tried: {task.fields[said]}") as bar:
         if bar is None:
             yield None
             return
-        task = bar.add_task("", total=1)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task("", total=None, said="none yet")
+
+        def report(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, said=f"{done} of {total}")
+
+        yield report
 
 
 @contextmanager
