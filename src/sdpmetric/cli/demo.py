@@ -10,7 +10,7 @@ STORIES = """\
 # 1. A table with a label column: a metric for better nearest neighbours
 sdpmetric fit wine-train.csv --label cultivar --search -o wine.safetensors
 sdpmetric evaluate wine.safetensors wine-test.csv --label cultivar --gallery wine-train.csv
-sdpmetric transform wine.safetensors wine-test.csv --keep cultivar -o wine-mapped.csv
+sdpmetric transform wine.safetensors wine-test.csv --keep cultivar -o mapped.csv
 
 # 2. Songs, and listeners who said which of three is the odd one out: distances between songs
 sdpmetric triplets odd-one-out answers.csv -o triplets.csv

@@ -1,0 +1,53 @@
+"""The bar goes from the first gap to tol, on a terminal alone."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+
+import pytest
+
+from sdpmetric.cli.meter import gap_bar, search_bar
+
+pytest.importorskip("rich")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    return screen
+
+
+def test_gap(terminal: Terminal) -> None:
+    with gap_bar(1e-4) as watch:
+        assert watch is not None
+        for gap in (float("inf"), 1e-1, 1e-3, 1e-2, 1e-5):
+            watch(SimpleNamespace(gap=gap))
+    assert "log10 gap  -5.0  aim -4.0" in terminal.getvalue()
+
+
+def test_search(terminal: Terminal) -> None:
+    with search_bar() as report:
+        assert report is not None
+        report(3, 40)
+    assert "settings tried: 3 of 40" in terminal.getvalue()
+
+
+def test_nonsense_is_left_to_the_fit(terminal: Terminal) -> None:
+    for tol in (0.0, -1, "small", None):
+        with gap_bar(tol) as watch:
+            assert watch is None
+
+
+def test_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    with gap_bar(1e-4) as watch, search_bar() as report:
+        assert watch is report is None
+    assert capsys.readouterr() == ("", "")
