@@ -81,6 +81,28 @@ def test_search(run: Run) -> None:
     assert "chosen" in run("inspect m.safetensors").stdout
 
 
+def test_search_in_words(songs: Run) -> None:
+    line = "fit songs.csv --id song -t triplets.csv --search --set Cs=[3] --set cv=3 -o m.json"
+    assert "held-out score: 0.9" in songs(line).stdout
+    by_listener = songs(f"{line} --set folds=group --set coordinates=raw").stdout
+    assert "coordinates raw" in by_listener
+
+
+def test_settings_by_name(run: Run) -> None:
+    run("fit wine-train.csv -l cultivar --set loss=logistic --set prior_weight=0.5 -o m.json")
+    metric = sdpmetric.load("m.json")
+    assert (metric.loss, metric.prior, metric.prior_weight) == ("logistic", "identity", 0.5)
+
+
+def test_triplets_of_row_numbers(songs: Run) -> None:
+    row = {name: i for i, name in enumerate(read("songs.csv").texts("song"))}
+    T = [[row[t[role]] for role in _ROLES] for t in _dicts("triplets.csv")]
+    np.save("t.npy", np.array(T))
+    songs("fit songs.csv --drop song -t t.npy -o m.json --tol 0.01")
+    found, expected = sdpmetric.load("m.json"), sdpmetric.load("songs.safetensors")
+    assert np.array_equal(found.components_, expected.components_)
+
+
 def test_units_are_warned_of(run: Run) -> None:
     assert "'proline' varies" in run("fit wine-train.csv -l cultivar -o m.json --tol 0.1").stderr
 
@@ -131,6 +153,7 @@ def test_ctrl_c_ends_a_search(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
 def test_transform(songs: Run) -> None:
     metric = sdpmetric.load("songs.safetensors")
     X, _ = read("songs.csv").features(without={"song"})
+    del metric.feature_names_in_  # these rows are an array
     found = rows_of(songs("transform songs.safetensors songs.csv --id song").stdout)
     mapped = np.array([[float(v) for k, v in row.items() if k != "song"] for row in found])
     assert np.array_equal(mapped, metric.transform_array(X))
@@ -282,6 +305,14 @@ def test_demo(run: Run) -> None:
     assert "sdpmetric fit wine-train.csv" in said
     assert {file.name for file in Path("there").iterdir()} == set(tables())
     assert "is there already" in run("demo there", 1).stderr
+
+
+@pytest.mark.parametrize("command", ["", *main.commands, "triplets odd-one-out"])
+def test_help(command: str) -> None:
+    result = CliRunner().invoke(main, [*command.split(), "--help"])
+    assert result.exit_code == 0
+    for line in result.stdout.partition("Commands:")[2].splitlines():
+        assert not line.endswith("...")  # every summary fits
 
 
 def test_installed_command_and_version() -> None:

@@ -141,6 +141,7 @@ MODEL = "transform {} items.csv -o out.csv"
         ("inspect truncated.safetensors", "is not a complete sdpmetric model"),
         ("inspect m.safetensors --data narrow.csv", "has no column 'y'"),
         ("export truncated.json out.npy", "is not a complete sdpmetric model"),
+        ("export m.safetensors ./m.safetensors", "is the model itself"),
         ("export m.safetensors out.xyz", "path must end in one of"),
         ("export m.safetensors nowhere/out.npy", "there is no folder nowhere"),
         ("export m.safetensors out.faiss --rows narrow.csv", "has no column 'y'"),

@@ -17,8 +17,8 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """No fixture, since pytest sets stderr anew after these."""
     screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
@@ -26,22 +26,25 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return screen
 
 
-def test_gap(terminal: Terminal) -> None:
+def test_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = terminal(monkeypatch)
     with gap_bar(1e-4) as watch:
         assert watch is not None
         for gap in (float("inf"), 1e-1, 1e-3, 1e-2, 1e-5):
             watch(SimpleNamespace(gap=gap))
-    assert "log10 gap  -5.0  aim -4.0" in terminal.getvalue()
+    assert "log10 gap  -5.0  aim -4.0" in screen.getvalue()
 
 
-def test_search(terminal: Terminal) -> None:
+def test_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = terminal(monkeypatch)
     with search_bar() as report:
         assert report is not None
         report(3, 40)
-    assert "settings tried: 3 of 40" in terminal.getvalue()
+    assert "settings tried: 3 of 40" in screen.getvalue()
 
 
-def test_nonsense_is_left_to_the_fit(terminal: Terminal) -> None:
+def test_nonsense_is_left_to_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal(monkeypatch)
     for tol in (0.0, -1, "small", None):
         with gap_bar(tol) as watch:
             assert watch is None

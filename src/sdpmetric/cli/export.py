@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -47,6 +48,8 @@ def export(model: str, target: str, to: str | None, rows: str | None, **options:
         raise click.UsageError(f"--{foreign[0]} does not apply to {kind or target}.")
     if kind != "sentence-transformers":
         check_writable(target)
+    if os.path.realpath(target) == os.path.realpath(model):
+        raise ValueError(f"{target} is the model itself, expected another name.")
     metric, names = open_model(model)
     if rows is not None:
         given["rows"] = rows_for(metric, names, read(rows))

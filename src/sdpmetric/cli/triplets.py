@@ -28,11 +28,13 @@ def _answers(columns: str) -> Callable[[F], F]:
     who = "Default: the column of that name, if there is one."
     options = [
         click.argument("answers"),
-        click.option("--columns", default=columns, show_default=True, metavar="NAMES"),
+        click.option("--columns", default=columns, show_default=bool(columns), metavar="NAMES"),
         click.option("--participant", metavar="COLUMN", help=f"Who answered. {who}"),
         click.option("--weight", metavar="COLUMN", help=f"How much it counts. {who}"),
         click.option("--count", metavar="COLUMN", help=f"How often it was given. {who}"),
-        click.option("--items", metavar="DATA", help="Check that items are rows of this table."),
+        click.option(
+            "--items", metavar="DATA", help="Check that the items answered about are rows of DATA."
+        ),
         click.option("--id", "id_", metavar="COLUMN", help="Column of DATA that names its rows."),
         output("Table to write."),
     ]
@@ -62,7 +64,10 @@ def labels(
     drop: tuple[str, ...],
     output: str,
 ) -> None:
-    """Each row is closer to its near rows of the same class than to near ones of others."""
+    """From classes: near rows of the same one are closer.
+
+    Than near rows of other classes; numbers of rows, or names with --id.
+    """
     if label is None:
         raise click.UsageError("Missing option '--label'.")
     from ..mining import knn_triplets
@@ -85,7 +90,10 @@ def labels(
 @_answers("a,b,c")
 @click.option("--odd", default="odd", show_default=True, metavar="COLUMN", help="What was chosen.")
 def odd_one_out(answers: str, odd: str, **shared: Any) -> None:
-    """Which of three does not belong? Columns a, b, c and odd, the item that was chosen."""
+    """Which of three does not belong?
+
+    Columns a, b, c and odd, the item that was chosen; each answer gives two triplets.
+    """
     from .conversion import convert
 
     convert("from_odd_one_out", answers, choice=("odd", odd), **shared)
@@ -95,7 +103,10 @@ def odd_one_out(answers: str, odd: str, **shared: Any) -> None:
 @_answers("anchor,a,b")
 @click.option("--chosen", default="chosen", show_default=True, metavar="COLUMN", help="Which.")
 def two_afc(answers: str, chosen: str, **shared: Any) -> None:
-    """Is a or b nearer to the anchor? Columns anchor, a, b and chosen, an item's name."""
+    """Is a or b nearer to the anchor?
+
+    Columns anchor, a, b and chosen, the item that is nearer.
+    """
     from .conversion import convert
 
     convert("from_2afc", answers, choice=("chosen", chosen), **shared)
@@ -106,7 +117,10 @@ def two_afc(answers: str, chosen: str, **shared: Any) -> None:
 @click.option("--separator", default="|", show_default=True, help="Between ranked items.")
 @click.option("--adjacent", is_flag=True, help="Compare only neighbours in a ranking.")
 def rankings(answers: str, separator: str, adjacent: bool, **shared: Any) -> None:
-    """An anchor and other items, nearest first: "b|d|c" in the column ranking."""
+    """An anchor and other items, nearest first.
+
+    Columns anchor and ranking, such as "b|d|c".
+    """
     from .conversion import convert
 
     pairs = "adjacent" if adjacent else "all"
@@ -117,7 +131,10 @@ def rankings(answers: str, separator: str, adjacent: bool, **shared: Any) -> Non
 @_answers("query,clicked,skipped")
 @click.option("--separator", default="|", show_default=True, help="Between items of a list.")
 def clicks(answers: str, separator: str, **shared: Any) -> None:
-    """A query, the items clicked, and the items seen and skipped."""
+    """A query, items clicked, items skipped.
+
+    Columns query, clicked and skipped; the last two may list items: "b|d|c".
+    """
     from .conversion import convert
 
     convert("from_clicks", answers, separator=separator, lists=(1, 2), **shared)
@@ -126,7 +143,10 @@ def clicks(answers: str, separator: str, **shared: Any) -> None:
 @triplets.command()
 @_answers("")
 def columns(answers: str, columns: str, **shared: Any) -> None:
-    """Columns anchor (or query), positive, negative (or negative_1, negative_2, ...)."""
+    """Columns that say anchor, positive, negative.
+
+    Or query instead of anchor, and several negatives: negative_1, negative_2, ...
+    """
     from .conversion import convert
 
     convert("from_triplets", answers, columns=columns, **shared)
