@@ -43,9 +43,9 @@ class FitTask:
 
     @property
     def callback(self) -> Callback | None:
-        """For a solver; None where no callback is set, so that no time is spent on them."""
-        # There is no public way to ask; scikit-learn's own estimators ask like this.
-        return self._next if hasattr(self.told["estimator"], "_skl_callbacks") else None
+        """For a solver; None where nobody listens, so that no time is spent on it."""
+        learner = self.told["estimator"]
+        return self._next if hasattr(learner, "_skl_callbacks") else learner._watch
 
     def end(self) -> None:
         """The estimator has its attributes."""

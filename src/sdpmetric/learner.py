@@ -10,6 +10,7 @@ from .callbacks import CallbackSupportMixin
 from .metric import MetricMixin
 from .result import Result
 from .settings import Settings
+from .solvers.monitor import Callback
 
 __all__ = ["Learner", "MetricEstimator"]
 
@@ -31,6 +32,8 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, MetricMixin, BaseEstimato
 
 class Learner(CallbackSupportMixin, MetricEstimator):
     """The base of an estimator whose parameters are, among others, the fields of `Settings`."""
+
+    _watch: Callback | None = None  # told of every step; cheaper than scikit-learn's callbacks
 
     def _settings(self) -> Settings:
         return Settings(**{name: getattr(self, name) for name in Settings.__dataclass_fields__})

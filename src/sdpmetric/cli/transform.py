@@ -1,0 +1,82 @@
+"""`sdpmetric transform`: rows mapped by a model, or the distances between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .options import drop, id_column, output
+
+__all__ = ["transform"]
+
+
+@click.command()
+@click.argument("model")
+@click.argument("data")
+@id_column
+@click.option("--keep", metavar="COLUMN", multiple=True, help="Column to copy to the output.")
+@click.option("--distances", is_flag=True, help="Write the distance of each row to each instead.")
+@click.option("--nearest", type=click.IntRange(1), metavar="K", help="Write each row's K nearest.")
+@drop
+@output("Table to write.")
+def transform(
+    model: str,
+    data: str,
+    id_: str | None,
+    keep: tuple[str, ...],
+    distances: bool,
+    nearest: int | None,
+    drop: tuple[str, ...],
+    output: str,
+) -> None:
+    """Map rows by a model, or write distances.
+
+    Euclidean distances between mapped rows are those of MODEL.
+
+    Features are found by their names in the model, so other columns do no harm.
+
+    \b
+    sdpmetric transform wine.safetensors new.csv --keep cultivar -o mapped.csv
+    sdpmetric transform songs.safetensors songs.csv --id song --distances
+    sdpmetric transform songs.safetensors songs.csv --id song --nearest 3
+    """
+    if distances and nearest is not None:
+        raise click.UsageError("Give either --distances or --nearest.")
+    from .reading import read
+    from .rows import open_model, rows_for
+    from .writing import check_target, write
+
+    check_target(output)
+    metric, names = open_model(model)
+    table = read(data)
+    first = [id_] if id_ else []
+    X = rows_for(metric, names, table, {*keep, *drop, *first} & set(table.columns))
+    ids = table.ids(id_) if id_ else [str(i) for i in range(len(table))]
+    head: dict[str, Any] = {name: list(table.column(name)) for name in [*first, *keep]}
+    if nearest is not None:
+        write(output, _nearest(metric, X, ids, nearest, id_ or "row"))
+        return
+    if distances:
+        D = metric.pairwise_distances(X)
+        write(output, {id_ or "row": ids} | dict(zip(ids, D.T, strict=True)))
+        return
+    mapped = metric.transform(X)
+    write(output, head | dict(zip(metric.get_feature_names_out(), mapped.T, strict=True)))
+
+
+def _nearest(metric: Any, X: Any, ids: list[str], k: int, name: str) -> dict[str, Any]:
+    import numpy as np
+    from sklearn.neighbors import NearestNeighbors
+
+    if k >= len(ids):
+        raise ValueError(f"--nearest is {k}, but each row has only {len(ids) - 1} others.")
+    search = NearestNeighbors(n_neighbors=k).fit(metric.transform_array(X))
+    distances, rows = search.kneighbors()
+    names = np.array(ids, dtype=object)
+    return {
+        name: np.repeat(names, k),
+        "rank": np.tile(np.arange(1, k + 1), len(ids)),
+        "neighbor": names[rows].ravel(),
+        "distance": distances.ravel(),
+    }

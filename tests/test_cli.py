@@ -1,0 +1,325 @@
+"""Every command, as a user would call it, against the library's own answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from click.testing import CliRunner, Result
+from sklearn.datasets import dump_svmlight_file
+
+import sdpmetric
+from sdpmetric.cli import main
+from sdpmetric.cli.demo_data import tables
+from sdpmetric.cli.reading import read
+from sdpmetric.cli.writing import write
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Call the command line in a folder with the example files."""
+    for name, columns in tables().items():
+        write(str(tmp_path / name), columns)
+    monkeypatch.chdir(tmp_path)
+
+    def call(line: str, code: int = 0, **options: Any) -> Result:
+        result = CliRunner().invoke(main, line.split(), **options)
+        assert result.exit_code == code, result.output
+        return result
+
+    return call
+
+
+@pytest.fixture
+def songs(run: Run) -> Run:
+    run("triplets odd-one-out answers.csv -o triplets.csv")
+    run("fit songs.csv --id song --triplets triplets.csv -o songs.safetensors --tol 0.01")
+    return run
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_fit_is_that_of_the_library(run: Run) -> None:
+    said = run("fit wine-train.csv -l cultivar -C 5 --set h=0.05 -o m.json --json").stdout
+    table = read("wine-train.csv")
+    X, names = table.features(without={"cultivar"})
+    expected = sdpmetric.SDPMetric(C=5.0, h=0.05).fit(X, table.texts("cultivar"))
+    found = sdpmetric.load("m.json")
+    assert np.array_equal(found.components_, expected.components_)
+    assert found.feature_names_in_.tolist() == names
+    assert json.loads(said)["gap"] == expected.gap_
+
+
+def test_fit_from_triplets(songs: Run) -> None:
+    table = read("songs.csv")
+    X, _ = table.features(without={"song"})
+    row = {name: i for i, name in enumerate(table.texts("song"))}
+    T = [[row[t["anchor"]], row[t["positive"]], row[t["negative"]]] for t in _dicts("triplets.csv")]
+    expected = sdpmetric.TripletSDPMetric(tol=0.01).fit(X, T)
+    assert np.allclose(sdpmetric.load("songs.safetensors").components_, expected.components_)
+
+
+def test_search(run: Run) -> None:
+    line = "fit wine-train.csv -l cultivar --search --set Cs=[2] --set cv=3 --set n_rounds=1"
+    said = run(f'{line} --set coordinates=["raw","standard"] -o m.safetensors --json').stdout
+    assert json.loads(said)["chosen"]["coordinates"] == "standard"
+    assert sdpmetric.load("m.safetensors").progress is False
+    assert "chosen" in run("inspect m.safetensors").stdout
+
+
+def test_search_in_words(songs: Run) -> None:
+    line = "fit songs.csv --id song -t triplets.csv --search --set Cs=[3] --set cv=3 -o m.json"
+    assert "held-out score: 0.9" in songs(line).stdout
+    by_listener = songs(f"{line} --set folds=group --set coordinates=raw").stdout
+    assert "coordinates raw" in by_listener
+
+
+def test_settings_by_name(run: Run) -> None:
+    run("fit wine-train.csv -l cultivar --set loss=logistic --set prior_weight=0.5 -o m.json")
+    metric = sdpmetric.load("m.json")
+    assert (metric.loss, metric.prior, metric.prior_weight) == ("logistic", "identity", 0.5)
+
+
+def test_triplets_of_row_numbers(songs: Run) -> None:
+    row = {name: i for i, name in enumerate(read("songs.csv").texts("song"))}
+    T = [[row[t[role]] for role in _ROLES] for t in _dicts("triplets.csv")]
+    np.save("t.npy", np.array(T))
+    songs("fit songs.csv --drop song -t t.npy -o m.json --tol 0.01")
+    found, expected = sdpmetric.load("m.json"), sdpmetric.load("songs.safetensors")
+    assert np.array_equal(found.components_, expected.components_)
+
+
+def test_units_are_warned_of(run: Run) -> None:
+    assert "'proline' varies" in run("fit wine-train.csv -l cultivar -o m.json --tol 0.1").stderr
+
+
+def test_not_converged(run: Run) -> None:
+    line = "fit wine-train.csv -l cultivar --set max_iter=1 -o m.safetensors"
+    assert "not converged (iteration limit)" in run(line).stderr
+    run(f"{line} --strict", 3)
+    assert not sdpmetric.load("m.safetensors").converged_
+
+
+def test_ctrl_c_saves_and_start_goes_on(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def pressing(tol: float) -> Iterator[Callable[[Any], None]]:
+        def watch(now: Any) -> None:
+            if now.n_iter > 5:
+                raise KeyboardInterrupt
+
+        yield watch
+
+    line = "fit wine-train.csv -l cultivar -o m.safetensors -C 7"
+    with monkeypatch.context() as patch:
+        patch.setattr("sdpmetric.cli.learning.gap_bar", pressing)
+        result = run(line, 130)
+    assert "--start m.safetensors" in result.stderr
+    part = sdpmetric.load("m.safetensors")
+    assert not part.converged_
+    said = json.loads(run(f"{line} --start m.safetensors --json").stdout)
+    again = sdpmetric.load("m.safetensors")
+    assert said["converged"]
+    assert again.C == 7.0
+    assert again.objective_ > part.objective_
+
+
+def test_ctrl_c_ends_a_search(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def pressing() -> Iterator[Any]:
+        import signal
+
+        yield lambda done, total: signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("sdpmetric.cli.learning.search_bar", pressing)
+    line = "fit wine-train.csv -l cultivar --search --set cv=3 -o m.safetensors"
+    assert "nothing was written" in run(line, 130).stderr
+    assert not Path("m.safetensors").exists()
+
+
+def test_transform(songs: Run) -> None:
+    metric = sdpmetric.load("songs.safetensors")
+    X, _ = read("songs.csv").features(without={"song"})
+    del metric.feature_names_in_  # these rows are an array
+    found = rows_of(songs("transform songs.safetensors songs.csv --id song").stdout)
+    mapped = np.array([[float(v) for k, v in row.items() if k != "song"] for row in found])
+    assert np.array_equal(mapped, metric.transform_array(X))
+    far = rows_of(songs("transform songs.safetensors songs.csv --id song --distances").stdout)
+    D = metric.pairwise_distances(X)
+    assert float(far[3]["song-08"]) == D[3, 7]
+    near = rows_of(songs("transform songs.safetensors songs.csv --nearest 2").stdout)
+    assert [int(row["neighbor"]) for row in near[:2]] == np.argsort(D[0])[1:3].tolist()
+
+
+def test_standard_streams(songs: Run) -> None:
+    text = Path("songs.csv").read_text()
+    piped = songs("transform songs.safetensors - --id song", input=text)
+    assert piped.stdout == songs("transform songs.safetensors songs.csv --id song").stdout
+
+
+def test_evaluate_labels(run: Run) -> None:
+    run("fit wine-train.csv -l cultivar -o m.safetensors --tol 0.01")
+    line = "evaluate m.safetensors wine-test.csv -l cultivar -k 5 --json"
+    alone = json.loads(run(line).stdout)["scores"]
+    both = json.loads(run(f"{line} --gallery wine-train.csv").stdout)["scores"]
+    test, train = read("wine-test.csv"), read("wine-train.csv")
+    (X, _), (G, _) = (table.features(without={"cultivar"}) for table in (test, train))
+    y, y_g = test.texts("cultivar"), train.texts("cultivar")
+    expected = sdpmetric.retrieval_scores(X, y, G, y_g, k=1)
+    assert both["Euclidean"]["map"] == expected["map"]
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    near = np.argsort(D, axis=1)[:, 1:6]  # the nearest is the row itself
+    votes = [[y[j] for j in row] for row in near]
+    right = [max(sorted(set(v)), key=v.count) == own for v, own in zip(votes, y, strict=True)]
+    assert alone["Euclidean"]["5-NN accuracy"] == pytest.approx(np.mean(right))
+    assert "learned metric" in run("evaluate m.safetensors wine-test.csv -l cultivar").stdout
+
+
+def test_evaluate_triplets(songs: Run) -> None:
+    songs("triplets odd-one-out new-answers.csv -o new.csv")
+    line = "evaluate songs.safetensors songs.csv --id song -t new.csv"
+    said = json.loads(songs(f"{line} --json").stdout)
+    X, _ = read("songs.csv").features(without={"song"})
+    row = {name: i for i, name in enumerate(read("songs.csv").texts("song"))}
+    T = [[row[t["anchor"]], row[t["positive"]], row[t["negative"]]] for t in _dicts("new.csv")]
+    metric = sdpmetric.load("songs.safetensors")
+    del metric.feature_names_in_
+    assert said["scores"]["learned metric"]["accuracy"] == metric.triplet_accuracy(X, T)
+    assert said["resampled"] == "participant"
+    assert "10 participants" in songs(line).stdout
+
+
+def test_suggest(songs: Run) -> None:
+    line = "suggest songs.csv --id song --model songs.safetensors --asked triplets.csv -n 4"
+    found = rows_of(songs(line).stdout)
+    assert len(found) == 4
+    assert list(found[0]) == ["anchor", "a", "b"]
+    asked = {
+        (t["anchor"], frozenset((t["positive"], t["negative"]))) for t in _dicts("triplets.csv")
+    }
+    assert not asked & {(row["anchor"], frozenset((row["a"], row["b"]))) for row in found}
+    assert len(rows_of(songs("suggest songs.csv --drop song -n 3").stdout)) == 3
+
+
+_ROLES = ("anchor", "positive", "negative")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("odd-one-out", "a,b,c,odd\nx,y,z,y\n", ["x z y", "z x y"]),
+        ("odd-one-out --odd c", "a,b,c\nx,y,z\n", ["x y z", "y x z"]),
+        ("2afc", "anchor,a,b,chosen\n1,2,3,3\n", ["1 3 2"]),
+        ("rankings", "anchor,ranking\nx,u|v|w\n", ["x u v", "x u w", "x v w"]),
+        ("rankings --adjacent", "anchor;ranking\nx;u|v|w\n", ["x u v", "x v w"]),
+        ("clicks", "query,clicked,skipped\nx,u,v|w\n", ["x u v", "x u w"]),
+        ("columns", "query,positive,negative_1,negative_2\nx,u,v,\n", ["x u v"]),
+        ("columns --columns i,j,k", "i,j,k\nx,u,v\n", ["x u v"]),
+    ],
+)
+def test_answers(run: Run, kind: str, text: str, expected: list[str]) -> None:
+    Path("given.csv").write_text(text)
+    found = rows_of(run(f"triplets {kind} given.csv").stdout)
+    assert [" ".join(row[role] for role in _ROLES) for row in found] == expected
+
+
+def test_answers_keep_who_and_how_much(run: Run) -> None:
+    Path("given.csv").write_text("who,anchor,a,b,chosen,weight\nAda,1,2,3,3,0.5\nBo,1,2,3,2,1\n")
+    [ada, _] = rows_of(run("triplets 2afc given.csv --participant who").stdout)
+    assert (ada["participant"], ada["weight"], ada["answer"]) == ("Ada", "0.5", "0")
+
+
+def test_triplets_from_labels(run: Run) -> None:
+    found = rows_of(run("triplets labels wine-test.csv -l cultivar --neighbors 2").stdout)
+    table = read("wine-test.csv")
+    X, _ = table.features(without={"cultivar"})
+    expected = sdpmetric.knn_triplets(X, table.texts("cultivar"), 2, 3)
+    assert [[int(row[role]) for role in _ROLES] for row in found] == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "name", ["m.npy", "m.json", "m.onnx", "m.sql", "m.faiss", "m2.safetensors"]
+)
+def test_export(songs: Run, name: str) -> None:
+    assert songs(f"export songs.safetensors {name}").stdout == f"wrote {name}\n"
+    assert Path(name).stat().st_size > 0
+
+
+def test_export_with_options(songs: Run) -> None:
+    songs("export songs.safetensors i.faiss --rows songs.csv")
+    songs("export songs.safetensors f.sql --name nearer")
+    assert "nearer" in Path("f.sql").read_text()
+    songs("export songs.safetensors f.sql --rows songs.csv", 2)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".parquet", ".jsonl", ".svmlight"])
+def test_formats(run: Run, suffix: str) -> None:
+    """Tables read as they were written, and the metric is the same from each."""
+    columns = tables()["wine-test.csv"]
+    label = columns.pop("cultivar")
+    numbers = np.unique(label, return_inverse=True)[1]
+    held = columns if suffix == ".npy" else {"label": numbers, **columns}
+    write(f"t{suffix}", held)
+    table = read(f"t{suffix}")
+    X, _ = table.features(without={"label"} & set(table.columns))
+    dense = X.toarray() if sp.issparse(X) else X
+    assert np.array_equal(dense, np.stack(list(columns.values()), axis=1))
+    write("y.csv", {"label": numbers})
+    run(f"fit t{suffix} -l {'y.csv' if suffix == '.npy' else 'label'} -o m.json --tol 0.01")
+    run(f"transform m.json t{suffix} -o mapped{suffix}")
+
+
+def test_vectors_in_cells(run: Run) -> None:
+    rows = [{"id": i, "v": [i % 2 + 0.1 * i, float(i)], "y": i % 2} for i in range(8)]
+    Path("v.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run("fit v.jsonl --drop id -l y -o m.json --tol 0.01")
+    assert sdpmetric.load("m.json").feature_names_in_.tolist() == ["v_0", "v_1"]
+
+
+def test_sparse_files(run: Run) -> None:
+    X = sp.random_array((20, 5), density=0.5, rng=np.random.default_rng(0), format="csr")
+    sp.save_npz("x.npz", X)
+    dump_svmlight_file(X, np.arange(20) % 2, "x.svmlight", zero_based=False)
+    found = read("x.svmlight").features()[0]
+    assert np.allclose(found.toarray(), read("x.npz").features()[0].toarray())
+    run("fit x.svmlight -l label -o m.json --tol 0.1")
+    Path("narrow.svmlight").write_text("0 1:0.5 3:0.25\n")  # no row mentions the last columns
+    run("transform m.json narrow.svmlight")
+
+
+def test_demo(run: Run) -> None:
+    said = run("demo there").stdout
+    assert "sdpmetric fit wine-train.csv" in said
+    assert {file.name for file in Path("there").iterdir()} == set(tables())
+    assert "is there already" in run("demo there", 1).stderr
+
+
+@pytest.mark.parametrize("command", ["", *main.commands, "triplets odd-one-out"])
+def test_help(command: str) -> None:
+    result = CliRunner().invoke(main, [*command.split(), "--help"])
+    assert result.exit_code == 0
+    for line in result.stdout.partition("Commands:")[2].splitlines():
+        assert not line.endswith("...")  # every summary fits
+
+
+def test_installed_command_and_version() -> None:
+    line = [sys.executable, "-m", "sdpmetric", "--version"]
+    found = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    assert found == f"sdpmetric, version {sdpmetric.__version__}\n"
+
+
+def _dicts(path: str) -> list[dict[str, str]]:
+    return rows_of(Path(path).read_text())
