@@ -109,7 +109,8 @@ class Table:
                 sizes = {len(cell) if hasattr(cell, "__len__") else 0 for cell in column}
                 if len(sizes) > 1:
                     raise ValueError(
-                        f"{self.name}: {name!r} holds vectors of different lengths: {sorted(sizes)}."
+                        f"{self.name}: {name!r} holds vectors of different lengths: "
+                        f"{sorted(sizes)}."
                     )
                 for i, values in enumerate(zip(*column, strict=True)):
                     cells[f"{name}_{i}"] = values
