@@ -39,6 +39,7 @@ BAD = {
     "broken.jsonl": '{"x": 1}\n{"x": \n',
     "ragged.jsonl": '{"x": 1}\n{"y": 2}\n',
     "list.jsonl": "[1, 2]\n",
+    "vectors.jsonl": '{"name": "a", "v": [1, 2]}\n{"name": "b", "v": [1]}\n',
     "broken.svmlight": "1 a:b\n",
 }
 BINARY = {
@@ -64,6 +65,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     assert CliRunner().invoke(main, fit.split()).exit_code == 0
     Path("truncated.safetensors").write_bytes(Path("m.safetensors").read_bytes()[:-9])
     Path("truncated.json").write_text('{"format": "sdpmetric"')
+    Path("list.json").write_text("[]")
     Path("a-folder.csv").mkdir()
     Path("a-folder.safetensors").mkdir()
     return tmp_path
@@ -98,6 +100,7 @@ MODEL = "transform {} items.csv -o out.csv"
         (FIT.format("broken.jsonl"), "broken.jsonl: line 2 is not JSON"),
         (FIT.format("ragged.jsonl"), "ragged.jsonl: line 2 has ['y'], expected ['x']"),
         (FIT.format("list.jsonl"), "line 1 is no JSON object"),
+        (FIT.format("vectors.jsonl"), "vectors.jsonl: 'v' holds vectors of different lengths"),
         (FIT.format("broken.svmlight"), "broken.svmlight"),
         (FIT.format("cube.npy"), "shape (2, 2, 2)"),
         (FIT.format("items.csv").replace("--id name", "--id nom"), "has no column 'nom'"),
@@ -127,6 +130,7 @@ MODEL = "transform {} items.csv -o out.csv"
         ("transform m.safetensors wide.npy", "wide.npy has 7 features, the model expects 2"),
         ("transform m.safetensors items.csv --keep kind", "has no column 'kind'"),
         ("transform m.safetensors items.csv --keep name -o out.npy", "holds numbers alone"),
+        ("transform m.safetensors items.csv --drop kind", "has no column 'kind'"),
         ("transform m.safetensors items.csv --nearest 9", "only 3 others"),
         ("transform m.safetensors items.csv -o nowhere/out.csv", "there is no folder nowhere"),
         ("transform m.safetensors items.csv -o a-folder.csv", "is a folder"),
@@ -137,6 +141,7 @@ MODEL = "transform {} items.csv -o out.csv"
         ("evaluate m.safetensors items.csv --id name -t unknown.csv", "unknown.csv: negative"),
         ("evaluate m.safetensors items.csv --id name -t empty.csv", "empty.csv: is empty"),
         ("evaluate m.safetensors items.csv --id name -t triplets.csv --report out.pdf", ".html"),
+        ("inspect list.json", "it is no JSON object"),
         ("inspect missing.json", "no file 'missing.json'"),
         ("inspect truncated.safetensors", "is not a complete sdpmetric model"),
         ("inspect m.safetensors --data narrow.csv", "has no column 'y'"),
@@ -151,6 +156,7 @@ MODEL = "transform {} items.csv -o out.csv"
         ("triplets odd-one-out odd.csv --items items.csv", "belong together"),
         ("triplets 2afc triplets.csv -o out.csv", "has no column 'a'"),
         ("triplets rankings odd.csv -o out.csv", "has no column 'anchor'"),
+        ("triplets rankings odd.csv --columns a -o out.csv", "--columns must name 2 columns"),
         ("triplets clicks ragged.csv -o out.csv", "line 3 has 2 cells"),
         ("triplets columns items.csv -o out.csv", "items.csv: has the columns"),
         ("triplets columns unknown.csv --items items.csv --id name", "'zebra'"),

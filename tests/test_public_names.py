@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,6 +25,16 @@ def loaded_after(code: str) -> set[str]:
 @pytest.mark.parametrize("code", ["import sdpmetric", "from sdpmetric.cli import main"])
 def test_nothing_heavy_is_imported(code: str) -> None:
     assert not loaded_after(code) & set(HEAVY)
+
+
+def test_help_starts_at_once() -> None:
+    command = [sys.executable, "-m", "sdpmetric", "--help"]
+    seconds = []
+    for _ in range(5):  # the best of some, since machines are busy
+        began = time.perf_counter()
+        subprocess.run(command, capture_output=True, check=True)
+        seconds.append(time.perf_counter() - began)
+    assert min(seconds) < 0.3
 
 
 def test_every_name_is_found_and_listed() -> None:

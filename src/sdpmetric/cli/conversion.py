@@ -42,6 +42,8 @@ def convert(
     extras = {who, importance, times}
     used = names or [name for name in table.columns if name not in extras]
     cells: dict[str, list[Any]] = {name: _texts(table, name) for name in used}
+    if lists and len(used) != lists[-1] + 1:
+        raise ValueError(f"--columns must name {lists[-1] + 1} columns, got {columns!r}.")
     for place in lists:
         column = cells[used[place]]
         cells[used[place]] = [_split(cell, str(separator)) for cell in column]

@@ -36,6 +36,8 @@ class Group(click.Group):
 
 
 def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}."
     return " ".join(str(error).split()) or type(error).__name__
 
 

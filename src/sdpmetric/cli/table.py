@@ -51,7 +51,7 @@ class Table:
             self.column(name)
         if self.block is not None:
             return self.block, None
-        cells = _spread({n: c for n, c in self.columns.items() if only or n not in without})
+        cells = self._spread({n: c for n, c in self.columns.items() if only or n not in without})
         names = list(cells) if only is None else list(only)
         if not names:
             raise ValueError(f"{self.name} has no column left for features.")
@@ -101,6 +101,23 @@ class Table:
             )
         return int(cell) if cell else None
 
+    def _spread(self, columns: dict[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+        """Columns whose cells are vectors, as stored by vector databases, one for each number."""
+        cells: dict[str, Sequence[Any]] = {}
+        for name, column in columns.items():
+            if isinstance(column[0], (list, tuple, np.ndarray)):
+                sizes = {len(cell) if hasattr(cell, "__len__") else 0 for cell in column}
+                if len(sizes) > 1:
+                    raise ValueError(
+                        f"{self.name}: {name!r} holds vectors of different lengths: "
+                        f"{sorted(sizes)}."
+                    )
+                for i, values in enumerate(zip(*column, strict=True)):
+                    cells[f"{name}_{i}"] = values
+            else:
+                cells[name] = column
+        return cells
+
     def _numbers(self, name: str, cells: Sequence[Any]) -> Floats:
         try:
             found = np.asarray(cells if isinstance(cells, np.ndarray) else list(cells))
@@ -140,21 +157,6 @@ def _is_number(cell: Any) -> bool:
     except (ValueError, TypeError):
         return False
     return True
-
-
-def _spread(columns: dict[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
-    """Columns whose cells are vectors, as stored by vector databases, one for each number."""
-    cells: dict[str, Sequence[Any]] = {}
-    for name, column in columns.items():
-        if isinstance(column[0], (list, tuple, np.ndarray)):
-            sizes = {len(cell) if hasattr(cell, "__len__") else 0 for cell in column}
-            if len(sizes) > 1:
-                raise ValueError(f"{name!r} holds vectors of different lengths: {sorted(sizes)}.")
-            for i, values in enumerate(zip(*column, strict=True)):
-                cells[f"{name}_{i}"] = values
-        else:
-            cells[name] = column
-    return cells
 
 
 def _short(listed: str, most: int = 300) -> str:

@@ -51,7 +51,7 @@ def transform(
     metric, names = open_model(model)
     table = read(data)
     first = [id_] if id_ else []
-    X = rows_for(metric, names, table, {*keep, *drop, *first} & set(table.columns))
+    X = rows_for(metric, names, table, {*keep, *drop, *first})
     ids = table.ids(id_) if id_ else [str(i) for i in range(len(table))]
     head: dict[str, Any] = {name: list(table.column(name)) for name in [*first, *keep]}
     if nearest is not None:

@@ -32,9 +32,7 @@ def _answers(columns: str) -> Callable[[F], F]:
         click.option("--participant", metavar="COLUMN", help=f"Who answered. {who}"),
         click.option("--weight", metavar="COLUMN", help=f"How much it counts. {who}"),
         click.option("--count", metavar="COLUMN", help=f"How often it was given. {who}"),
-        click.option(
-            "--items", metavar="DATA", help="Check that the items answered about are rows of DATA."
-        ),
+        click.option("--items", metavar="DATA", help="Check that all items are rows of DATA."),
         click.option("--id", "id_", metavar="COLUMN", help="Column of DATA that names its rows."),
         output("Table to write."),
     ]

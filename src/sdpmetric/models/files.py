@@ -171,6 +171,8 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
 
 def _split_json(data: bytes) -> tuple[dict[str, Any], Arrays]:
     header = json.loads(data)
+    if not isinstance(header, dict):
+        raise ValueError("it is no JSON object")
     return header, arrays_from_json(header.pop("arrays", {}))
 
 
