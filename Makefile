@@ -15,7 +15,7 @@ pictures: $(VENV)/demo.stamp
 
 # The site, into output/docs/; every example runs. Any warning is an error.
 docs: $(VENV)/docs.stamp
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -d output/doctrees docs output/docs
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -d output/doctrees docs output/docs
 
 test: $(VENV)/test.stamp lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term

@@ -30,12 +30,12 @@ ax.set(xlabel="first coordinate", ylabel="second coordinate", aspect="equal")
 figure.colorbar(drawn, label="class: rounded height")
 
 # %%
-# The width of the kernel is a choice like C, made here by cross-validation on the training rows. The
-# metric has many columns for few rows, so a loose tolerance will do; the gap is certified all the
-# same. Three random halves:
+# The width of the kernel is a choice like C, made here by cross-validation on the training rows.
+# The metric has many columns for few rows, so a wide loss and a loose tolerance will do; the gap is
+# certified all the same. Three random halves:
 
 vote = KNeighborsClassifier(3)
-metric = SDPMetric(tol=1e-2)
+metric = SDPMetric(h=0.1, tol=1e-2)
 mapped = Pipeline(
     [("map", Nystroem(n_components=40, random_state=0)), ("metric", metric), ("vote", vote)]
 )
@@ -80,6 +80,6 @@ for ax, points, name in zip(axes, (B, places), ("the plane", "under the metric")
 
 # %%
 # **The supported way** is this pipeline: a map of scikit-learn's, then ``SDPMetric`` (or
-# ``TripletSDPMetric``, or a search). Both have ``transform``, so new rows, saving by skops and search
-# in an index work as ever. ``Nystroem`` costs by the number of its columns, ``KernelPCA`` a matrix
-# of all pairs of rows.
+# ``TripletSDPMetric``, or a search). Both have ``transform``, so new rows, saving by skops and
+# search in an index work as ever. ``Nystroem`` costs by the number of its columns, ``KernelPCA`` a
+# matrix of all pairs of rows.

@@ -76,13 +76,12 @@ height = [F(np.array([[0.5 + p, q], [q, 0.5 - p]])) for p, q in zip(a.flat, b.fl
 height = np.reshape(height, a.shape)
 
 # %%
-# A step of the paper's algorithm goes along a straight line towards the rim, to the ``v v'`` whose v
-# is the leading eigenvector of the gradient. So trace one and positive eigenvalues are kept for
-# nothing. Near the optimum the steps turn to and fro and become tiny. The default solver moves all
-# directions of a thin factor at once.
+# A step of the paper's algorithm goes along a straight line towards the rim, to the ``v v'`` whose
+# v is the leading eigenvector of the gradient. So trace one and eigenvalues that are not negative
+# are kept by themselves. Near the optimum the steps turn to and fro and become tiny. The default
+# solver moves all directions of a thin factor at once.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.8), layout="constrained")
-ways = {f"frank-wolfe: {len(steps) - 1} steps": steps, "low-rank": climb}
 ways = {
     f"frank-wolfe: gap {paper.gap:.0e} after {paper.n_iter} steps": steps,
     f"low-rank: gap {ours.gap:.0e} after {ours.n_iter} evaluations": climb,
