@@ -6,6 +6,7 @@ Wines of three growers, thirteen measurements each. Which measurements tell the 
 does a vote of nearest neighbours gain by that?
 """
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -41,7 +42,8 @@ print("directions:", len(metric.components_), "of", X.shape[1])
 # %%
 # What counts, by name.
 
-FeaturesDisplay.from_estimator(after[:-1], X).plot(top=8)
+_, ax = plt.subplots(figsize=(7.5, 4), layout="constrained")
+FeaturesDisplay.from_estimator(after[:-1], X).plot(ax, top=8)
 
 # %%
 # All wines in the two directions of largest variance, before and after. These are the wines that

@@ -69,11 +69,11 @@ except ValueError as error:
 
 # %%
 
-t = np.linspace(-0.5, 0.3, 400)
+t = np.linspace(-0.8, 0.5, 400)
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 losses = {
-    "CubicHinge(0.1)": CubicHinge(),
-    "Huber(0.1)": Huber(0.1),
+    "CubicHinge(0.3)": CubicHinge(0.3),
+    "Huber(0.3)": Huber(0.3),
     "squared hinge": SquaredHinge(),
 }
 for (name, loss), style in zip(losses.items(), ("-", "--", ":"), strict=True):

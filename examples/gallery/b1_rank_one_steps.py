@@ -87,7 +87,7 @@ ways = {
     f"low-rank: gap {ours.gap:.0e} after {ours.n_iter} evaluations": climb,
 }
 for ax, (name, way) in zip(axes, ways.items(), strict=True):
-    ax.contourf(2 * a, 2 * b, height, levels=24, cmap="Greys_r", alpha=0.8)
+    ax.contourf(2 * a, 2 * b, height, levels=24, cmap="Greys_r")
     ax.plot(np.cos(angle[:, 0]), np.sin(angle[:, 0]), color="k")
     ax.plot(*place(way), "o-", color=BLUE, markersize=4, linewidth=1.5)
     ax.plot(*place(way[0]), "o", color="w", markeredgecolor=BLUE, markersize=9)
@@ -99,22 +99,18 @@ for ax, (name, way) in zip(axes, ways.items(), strict=True):
         ax.text(x, y, text, ha="left" if x > 0 else "right", va="center", fontsize=8, rotation=90)
 
 # %%
-# The first steps from near, with the lines that they go along.
+# Five steps from near, with the lines that they go along, all the way to the rim.
 
-figure, ax = plt.subplots(figsize=(6, 4.6), layout="constrained")
-ax.contourf(2 * a, 2 * b, height, levels=60, cmap="Greys_r", alpha=0.8)
-ax.plot(np.cos(angle[:, 0]), np.sin(angle[:, 0]), color="k")
+figure, ax = plt.subplots(figsize=(7, 4.6), layout="constrained")
+ax.contourf(2 * a, 2 * b, height, levels=120, cmap="Greys_r")
 x, y = place(steps)
-for i in range(4):
-    way = np.array([x[i + 1] - x[i], y[i + 1] - y[i]])
-    length = np.hypot(*way)
-    if length > 1e-6:
-        u, at = way / length, np.array([x[i], y[i]])
-        ahead = -at @ u + np.sqrt((at @ u) ** 2 + 1 - at @ at)  # where the line meets the rim
-        ax.plot(*np.array([at, at + ahead * u]).T, ":", color=ORANGE, linewidth=2)
-ax.plot(x[:5], y[:5], "o-", color=BLUE, linewidth=2)
 for i in range(5):
-    ax.annotate(f"{i}", (x[i], y[i]), xytext=(5, 5), textcoords="offset points", fontsize=11)
+    at, way = np.array([x[i], y[i]]), np.array([x[i + 1] - x[i], y[i + 1] - y[i]])
+    u = way / np.hypot(*way)
+    ahead = -at @ u + np.sqrt((at @ u) ** 2 + 1 - at @ at)  # where the line meets the rim
+    ax.plot(*np.array([at, at + ahead * u]).T, ":", color=ORANGE, linewidth=2)
+ax.plot(x[:6], y[:6], "o-", color=BLUE, linewidth=2)
+for i in range(1, 6):
+    ax.annotate(f"{i}", (x[i], y[i]), xytext=(6, 6), textcoords="offset points", fontsize=12)
 ax.plot(*place(climb[-1]), "*", color=ORANGE, markeredgecolor="k", markersize=16)
-ax.set(aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
-ax.axis("off")
+ax.set(aspect="equal", xlim=(-0.2, 0.5), ylim=(0.0, 0.46), xticks=[], yticks=[])
