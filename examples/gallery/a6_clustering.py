@@ -26,7 +26,7 @@ def rand_index(rows, classes):
     return adjusted_rand_score(classes, KMeans(10, n_init=4, random_state=0).fit_predict(rows))
 
 
-sizes = (100, 200, 400, 800)
+sizes = (200, 400, 800)
 before, after = [], []
 for seed in range(3):
     A, B, a, b = train_test_split(X, y, test_size=900, stratify=y, random_state=seed)
