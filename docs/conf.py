@@ -18,7 +18,7 @@ BROUGHT = {  # pages whose text lives elsewhere in the project
     "contributing": ROOT / "CONTRIBUTING.md",
     "changelog": ROOT / "CHANGELOG.md",
 }
-LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([\w./-]+\.\w+)(#[^)\s]*)?\)")
 LOADED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*\"")
 
 project = "sdpmetric"

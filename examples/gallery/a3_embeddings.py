@@ -67,4 +67,5 @@ print(f"gain in ndcg@10: {gain.mean():.3f} [{low:.3f}, {high:.3f}]")
 
 turned = query_only(search, X[new[:1]], X[known].mean(axis=0))
 print("one turned query:", turned.shape)
-print(rerank_recall(search, X[new], X[known], k=10, n_candidates=[10, 50, 200]))
+found = rerank_recall(search, X[new], X[known], k=10, n_candidates=[10, 50, 200])
+print({n: f"{share:.1%}" for n, share in found.items()}, "of the true ten, by candidates")
