@@ -79,6 +79,7 @@ def bring(app: Any, page: str, source: list[str]) -> None:
     """Put in the text of pages that live elsewhere, and turn the links of all towards the site."""
     if app.env.doc2path(page).suffix == ".md":
         file = BROUGHT.get(page, DOCS / f"{page}.md")
+        app.env.note_dependency(str(file))
         text = file.read_text(encoding="utf-8")
         source[0] = LINK.sub(lambda link: turned(link, file.parent), text)
 

@@ -111,6 +111,7 @@ for i in range(5):
     ax.plot(*np.array([at, at + ahead * u]).T, ":", color=ORANGE, linewidth=2)
 ax.plot(x[:6], y[:6], "o-", color=BLUE, linewidth=2)
 for i in range(1, 6):
-    ax.annotate(f"{i}", (x[i], y[i]), xytext=(6, 6), textcoords="offset points", fontsize=12)
+    off = (6, 6) if i < 5 else (-14, 5)  # clear of the star
+    ax.annotate(f"{i}", (x[i], y[i]), xytext=off, textcoords="offset points", fontsize=12)
 ax.plot(*place(climb[-1]), "*", color=ORANGE, markeredgecolor="k", markersize=16)
 ax.set(aspect="equal", xlim=(-0.2, 0.5), ylim=(0.0, 0.46), xticks=[], yticks=[])
