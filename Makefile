@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLD_PYTHON ?= python3.11 # the last that NumPy 1.23, which some peers need, has wheels for
 
-.PHONY: demo pictures test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-path bench-adapter reproduce clean
+.PHONY: demo pictures docs test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-path bench-adapter reproduce clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -12,6 +12,10 @@ demo: $(VENV)/demo.stamp
 # Every display once, into output/pictures/.
 pictures: $(VENV)/demo.stamp
 	$(BIN)/python examples/pictures.py
+
+# The site, into output/docs/; every example runs. Any warning is an error.
+docs: $(VENV)/docs.stamp
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -d output/doctrees docs output/docs
 
 test: $(VENV)/test.stamp lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term
@@ -70,6 +74,10 @@ $(VENV)/demo.stamp: $(VENV)/pip.stamp pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[plot]'
 	@touch $@
 
+$(VENV)/docs.stamp: $(VENV)/pip.stamp pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --group docs
+	@touch $@
+
 $(VENV)/test.stamp: $(VENV)/pip.stamp pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[all]' --group test --group lint
 	@touch $@
@@ -79,4 +87,4 @@ $(VENV)/bench.stamp: $(VENV)/pip.stamp pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .venv-peers .venv-mlpack output .coverage .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-peers .venv-mlpack output docs/api docs/gallery docs/sg_execution_times.rst .coverage .mypy_cache .pytest_cache .ruff_cache

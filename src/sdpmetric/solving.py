@@ -40,7 +40,8 @@ def solve(
     """Learn a metric from comparisons and prove how good it is.
 
     Maximises ``rho - sum_r c_r loss(z_r(M) - rho)`` over ``M`` psd of trace one and ``rho >= 0``,
-    ``z_r = d_M(far_r) - d_M(near_r)``, ``c_r = C s_r / sum(s)``.
+    ``z_r = d_M(far_r) - d_M(near_r)``, ``c_r = C s_r / sum(s)``. Parameters that are not listed
+    here are those of `SDPMetric`.
 
     Parameters
     ----------
@@ -49,8 +50,6 @@ def solve(
     sample_weight : (m,) weights s of the comparisons
     start : (D, d) factor to start from
     callback : called with a `Progress` after every step; return True to stop
-
-    The other parameters are those of `SDPMetric`.
 
     Returns
     -------

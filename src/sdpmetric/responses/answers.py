@@ -30,9 +30,9 @@ class Responses:
     list of dicts, a pandas or polars frame, an Arrow table), or rows of entries in the order of
     ``columns``. All of them share these arguments:
 
-    ids : the id of each row of X, strings or whole numbers; None: the table holds row numbers
-    participants, weights, counts : a column's name, or one entry for each row of the table: who
-        answered, how much the answer counts, and how often it was given (as so many answers)
+    - ids: the id of each row of X, strings or whole numbers; None: the table holds row numbers
+    - participants, weights, counts: a column's name, or one entry for each row of the table: who
+      answered, how much the answer counts, and how often it was given (as so many answers)
 
     Parameters
     ----------

@@ -213,6 +213,9 @@ time_limit, random_state, n_jobs
 class TripletSDPMetricCV(Chooser):
     """`TripletSDPMetric` with settings chosen by held-out comparisons.
 
+    Attributes are those of `SDPMetricCV`; scores are shares of held-out comparisons answered
+    rightly.
+
     Parameters
     ----------
     Cs, n_components, loss, coordinates, h, prior, prior_weight, search, doubt, \
@@ -225,10 +228,6 @@ n_jobs
         What is held out together: comparisons of the same anchor; nothing but the comparison
         itself; every comparison that mentions an item of the fold, so that these items are new;
         or the ``groups`` given to `fit`, participants say.
-
-    Attributes
-    ----------
-    As those of `SDPMetricCV`; scores are shares of held-out comparisons answered rightly.
 
     Examples
     --------
