@@ -31,7 +31,8 @@ QUICK = """**A quick look, not the result**: a few small rows, {runs} runs at mo
 few methods and short limits. `make reproduce` without `QUICK=1` does the rest.
 """
 MADE = """Written by `make reproduce` (`benchmarks/paper/`); every number comes from the cells in
-`benchmarks/results/paper/cells`, none is typed in except those in the columns "paper".
+`benchmarks/results/paper/cells`, except those in the columns "paper" and in the rules, which quote
+facts about the data.
 """
 RULES = """## The rules
 
@@ -45,7 +46,8 @@ RULES = """## The rules
   may also choose to standardise or to whiten, on raw inputs too.
 - The peers run with their defaults. "LMNN" is, for each row, the implementation (pylmnn,
   metric-learn, mlpack) that finished the most runs within its limit and among those has the lowest
-  mean error on the validation rows. {limit}
+  mean error on the validation rows of all runs (a small leak in its favour: rows of one run's
+  validation may be in another's test). {limit}
 - Test rows are looked at once, after everything is chosen.
 - A tied vote of 3-NN goes to the smallest label, as in scikit-learn, for everybody. With 40
   classes it matters: on ORL faces, giving it to the nearest neighbour's class instead lowers the

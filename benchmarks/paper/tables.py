@@ -48,7 +48,7 @@ def seconds(score: Score, unit: str) -> str:
     if not score.ok:
         return NONE if not score.cells else score.trouble
     value = score.mean(unit)
-    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"
+    return f"{value:.0f}" if value >= 99.5 else f"{value:.2g}"
 
 
 def sets(rows: Iterable[str], runs: dict[str, int]) -> str:
