@@ -59,15 +59,15 @@ class Coordinates(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Learn the map from rows and their labels, or items and their comparisons."""
         check_choice("kind", self.kind, COORDINATES)
         X = validated(self, X, reset=True)
-        D = X.shape[1]
         if self.kind == "within":
             check_within(X)
             if y is None:
                 raise ValueError("kind='within' requires y to be passed, but the target y is None.")
             self.map_ = _whitening(X, y)
+        elif self.kind == "standard":
+            self.map_ = 1.0 / StandardScaler(with_mean=False).fit(X).scale_
         else:
-            scaler = StandardScaler(with_mean=False, with_std=self.kind == "standard").fit(X)
-            self.map_ = np.ones(D) if scaler.scale_ is None else 1.0 / scaler.scale_
+            self.map_ = np.ones(X.shape[1])
         return self
 
     def transform(self, X: Any) -> Any:

@@ -67,9 +67,11 @@ class View(ABC):
 
     def steady(self, given: dict[str, Any], settings: Settings, result: Result) -> float:
         """The C from which on all fits of a path are the same."""
-        ready = self.ready(given, settings)
-        if not isinstance(ready, Problem) or result.rho > 0.0:
+        if result.rho > 0.0:
             return np.inf
+        ready = self.ready(given, settings)
+        if not isinstance(ready, Problem):
+            return np.inf  # further triplets may come inside the margin
         factor = ready.lower(result.factor)
         return np.inf if factor is None else ready.steady(factor)
 
