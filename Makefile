@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLD_PYTHON ?= python3.11 # the last that NumPy 1.23, which some peers need, has wheels for
 
-.PHONY: demo pictures docs test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-path bench-adapter reproduce clean
+.PHONY: demo pictures docs test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-wide bench-path bench-adapter reproduce clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -42,6 +42,9 @@ bench-mining: $(VENV)/bench.stamp
 
 bench-scale: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks.scale
+
+bench-wide: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks.wide
 
 bench-path: $(VENV)/bench.stamp
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.path
