@@ -1,6 +1,6 @@
-"""The report as a browser shows it: every picture drawn, no error, nothing asked of a network.
+"""Pages as a browser shows them: every picture drawn, no error, nothing asked of a network.
 
-Debian: apt-get install chromium chromium-driver (`.ci/run` does it).
+Debian: apt-get install chromium chromium-driver (`.ci/run` does it, and builds the site).
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ FLAGS = (
     "--disable-background-networking --disable-component-update"
 )
 EMPTY = "<!doctype html><link rel=icon href='data:,'>"
+PICTURES = """
+await Promise.all([...document.images].map(i => { i.loading = "eager"; return i.decode() }))
+  .catch(() => {})  // what cannot be shown is seen below
+return [...document.images].map(i => [i.complete, i.naturalWidth, i.clientWidth, i.alt])"""
+# By how many pixels one would have to scroll sideways.
+BEYOND = "const d = document.documentElement; return d.scrollWidth - d.clientWidth"
 REQUIRED = os.environ.get("SDPMETRIC_BROWSER") == "required"
+SITE = Path(__file__).parent.parent / "output" / "docs"
 HOW = "apt-get install chromium chromium-driver"
 
 
@@ -49,12 +56,14 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     started.quit()
 
 
-def opened(browser: Any, page: Path) -> tuple[list[str], list[str]]:
-    """Open a page; what it said on the console, and all addresses that were asked for."""
+def opened(browser: Any, page: Path, width: int = 900) -> tuple[list[str], list[str]]:
+    """Open a page; what it complained of, and all addresses that were asked for."""
+    size = {"width": width, "height": 1200, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     for kind in ("browser", "performance"):
         browser.get_log(kind)  # what earlier pages left
     browser.get(page.as_uri())
-    said = [entry["message"] for entry in browser.get_log("browser")]
+    said = [e["message"] for e in browser.get_log("browser") if e["level"] != "INFO"]
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     asked = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
     return said, [request["request"]["url"] for request in asked]
@@ -84,24 +93,39 @@ def test_report(browser: Any, folder: Path, kind: str, width: int) -> None:
         call("fit songs.csv --id song -t t.csv -o m.json --tol 0.01")
         data = "songs.csv --id song -t t.csv"
     call(f"evaluate m.json {data} --report page.html")
-    size = {"width": width, "height": 1200, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    said, asked = opened(browser, folder / "page.html")
+    said, asked = opened(browser, folder / "page.html", width)
     assert said == []
     page = (folder / "page.html").as_uri()
     assert page in asked  # requests are seen
     assert [url for url in asked if url != page and not url.startswith("data:")] == []
-    pictures = browser.execute_script(
-        "return [...document.images].map(i => [i.complete, i.naturalWidth, i.clientWidth, i.alt])"
-    )
+    pictures = browser.execute_script(PICTURES)
     assert len(pictures) == 5
     for complete, natural, shown, words in pictures:
         assert complete
         assert words
         assert natural > 200
         assert 200 < shown < width
-    wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert browser.execute_script(wide) == 0  # no need to scroll sideways
+    assert browser.execute_script(BEYOND) == 0
+
+
+@pytest.mark.skipif(
+    not REQUIRED, reason="the site may be old: make docs, SDPMETRIC_BROWSER=required"
+)
+@pytest.mark.parametrize("width", [1300, 400])
+@pytest.mark.parametrize(
+    "page",
+    ["index", "guide", "how-it-works", "gallery/index", "gallery/a1_labels", "api"]
+    + ["api/sdpmetric.SDPMetric", "benchmarks", "paper-results"],
+)
+def test_site(browser: Any, page: str, width: int) -> None:
+    said, asked = opened(browser, SITE / f"{page}.html", width)
+    assert said == []
+    assert [url for url in asked if not url.startswith((SITE.as_uri(), "data:"))] == []
+    assert (SITE / f"{page}.html").as_uri() in asked
+    for complete, natural, *_ in browser.execute_script(PICTURES):
+        assert complete
+        assert natural > 0
+    assert browser.execute_script(BEYOND) == 0
 
 
 def test_what_is_wrong_would_be_seen(browser: Any, tmp_path: Path) -> None:
@@ -109,6 +133,7 @@ def test_what_is_wrong_would_be_seen(browser: Any, tmp_path: Path) -> None:
     page = tmp_path / "bad.html"
     page.write_text(f"{EMPTY}<img src='data:image/png;base64,AAAA'><img src='http://127.0.0.1:9/'>")
     said, asked = opened(browser, page)
-    assert len(said) == 1
+    assert len(said) == 1  # of the second
+    broken, lost = browser.execute_script(PICTURES)
+    assert broken[1] == lost[1] == 0
     assert "http://127.0.0.1:9/" in asked
-    assert browser.execute_script("return document.images[0].naturalWidth") == 0
