@@ -114,8 +114,10 @@ def test_report(browser: Any, folder: Path, kind: str, width: int) -> None:
 @pytest.mark.parametrize("width", [1300, 400])
 @pytest.mark.parametrize(
     "page",
-    ["index", "guide", "how-it-works", "gallery/index", "gallery/a1_labels", "api"]
-    + ["api/sdpmetric.SDPMetric", "benchmarks", "paper-results"],
+    [
+        *("index", "guide", "how-it-works", "gallery/index", "gallery/a1_labels", "api"),
+        *("api/sdpmetric.SDPMetric", "benchmarks", "paper-results"),
+    ],
 )
 def test_site(browser: Any, page: str, width: int) -> None:
     said, asked = opened(browser, SITE / f"{page}.html", width)
