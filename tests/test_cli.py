@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -137,17 +140,76 @@ def test_ctrl_c_saves_and_start_goes_on(run: Run, monkeypatch: pytest.MonkeyPatc
     assert again.objective_ > part.objective_
 
 
-def test_ctrl_c_ends_a_search(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+SEARCH = "fit wine-train.csv -l cultivar --search --set cv=3 --set Cs=3 -o m.safetensors --json"
+
+
+def test_ctrl_c_in_a_search_and_again_in_its_last_fit(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     @contextmanager
     def pressing() -> Iterator[Any]:
-        import signal
-
         yield lambda done, total: signal.raise_signal(signal.SIGINT)
 
+    def watch(self: Any, now: Any) -> None:
+        if now.n_iter > 3:
+            raise KeyboardInterrupt
+
     monkeypatch.setattr("sdpmetric.cli.learning.search_bar", pressing)
-    line = "fit wine-train.csv -l cultivar --search --set cv=3 -o m.safetensors"
-    assert "nothing was written" in run(line, 130).stderr
-    assert not Path("m.safetensors").exists()
+    monkeypatch.setattr("sdpmetric.learner.Learner._watch", watch)
+    result = run(f"{SEARCH} --tol 1e-9 --set doubt=0 --set coordinates=standard", 130)
+    said = json.loads(result.stdout)
+    assert (said["status"], said["search_ended"]) == ("interrupted", "interrupted")
+    assert "chosen among 1 of" in result.stderr
+    assert "not converged (interrupted)" in result.stderr
+    assert "To try all settings: the same command again." in result.stderr
+    part = sdpmetric.load("m.safetensors")
+    assert np.trace(part.get_mahalanobis_matrix()) == pytest.approx(1.0)
+    assert 0.0 < part.gap_ < np.inf
+
+
+TELLING = """
+import sys
+from contextlib import contextmanager
+from sdpmetric.cli import learning, main
+
+@contextmanager
+def telling():
+    print("searching", file=sys.stderr, flush=True)
+    yield lambda done, total: print(f"tried {done}", file=sys.stderr, flush=True)
+
+learning.search_bar = telling
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.parametrize(("cue", "saved"), [("searching", False), ("tried 2", True)])
+def test_ctrl_c_to_a_process(run: Run, cue: str, saved: bool) -> None:
+    """A real one, that writes into pipes: before the first setting is tried, and after some."""
+    command = [sys.executable, "-c", TELLING, *SEARCH.split(), "--set", "Cs=30"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.strip() == cue:
+                process.send_signal(signal.SIGINT)
+                break
+        stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    assert Path("m.safetensors").exists() == saved
+    if not saved:
+        assert (stdout, stderr) == ("", "Interrupted: nothing was written.\n")
+        return
+    said = json.loads(stdout)
+    assert said["search_ended"] == "interrupted"
+    assert said["converged"]
+    assert re.search(r"Warning: Interrupted: chosen among [2-9] of", stderr)
+    assert "m.safetensors is the best of the settings that were tried." in stderr
+    found = sdpmetric.load("m.safetensors")
+    assert found.search_ended_ == "interrupted"
+    assert found.gap_ <= found.tol
 
 
 def test_transform(songs: Run) -> None:
