@@ -288,6 +288,12 @@ _ROLES = ("anchor", "positive", "negative")
         ("rankings", "anchor,ranking\nx,u|v|w\n", ["x u v", "x u w", "x v w"]),
         ("rankings --adjacent", "anchor;ranking\nx;u|v|w\n", ["x u v", "x v w"]),
         ("clicks", "query,clicked,skipped\nx,u,v|w\n", ["x u v", "x u w"]),
+        (
+            "clicks --skip-above",
+            "query,clicked,shown\nx,b|d,a|b|c|d|e\ny,,a|b\ny,a,a|b\n",
+            ["x b a", "x d a", "x d c"],
+        ),
+        ("clicks --skip-above --columns q,c,s", "q,c,s\nx,b,a|b\n", ["x b a"]),
         ("columns", "query,positive,negative_1,negative_2\nx,u,v,\n", ["x u v"]),
         ("columns --columns i,j,k", "i,j,k\nx,u,v\n", ["x u v"]),
     ],

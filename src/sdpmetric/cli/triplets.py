@@ -13,6 +13,8 @@ __all__ = ["triplets"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_CLICKS = "query,clicked,skipped"
+
 
 @click.group()
 def triplets() -> None:
@@ -126,16 +128,24 @@ def rankings(answers: str, separator: str, adjacent: bool, **shared: Any) -> Non
 
 
 @triplets.command()
-@_answers("query,clicked,skipped")
+@_answers(_CLICKS)
 @click.option("--separator", default="|", show_default=True, help="Between items of a list.")
-def clicks(answers: str, separator: str, **shared: Any) -> None:
+@click.option("--skip-above", is_flag=True, help="The last column lists all shown, in order.")
+def clicks(answers: str, separator: str, skip_above: bool, columns: str, **shared: Any) -> None:
     """A query, items clicked, items skipped.
 
     Columns query, clicked and skipped; the last two may list items: "b|d|c".
+
+    With --skip-above columns query, clicked and shown, all results in order: a clicked one is
+    nearer than those above it that were not clicked.
     """
     from .conversion import convert
 
-    convert("from_clicks", answers, separator=separator, lists=(1, 2), **shared)
+    if skip_above and columns == _CLICKS:
+        columns = "query,clicked,shown"
+    rule = "skip-above" if skip_above else "skipped"
+    shared |= {"columns": columns, "separator": separator, "rule": rule}
+    convert("from_clicks", answers, lists=(1, 2), **shared)
 
 
 @triplets.command()
