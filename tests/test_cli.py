@@ -391,3 +391,66 @@ def test_installed_command_and_version() -> None:
 
 def _dicts(path: str) -> list[dict[str, str]]:
     return rows_of(Path(path).read_text())
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "transform songs.safetensors songs.csv --id song{}",
+            {"wrote": "mapped", "n_rows": 60, "n_features": 6},
+        ),
+        (
+            "transform songs.safetensors songs.csv --nearest 2{}",
+            {"wrote": "nearest", "n_columns": 4},
+        ),
+        (
+            "transform songs.safetensors songs.csv --distances{}",
+            {"wrote": "distances", "n_columns": 61},
+        ),
+        (
+            "triplets odd-one-out answers.csv{}",
+            {"n_answers": 800, "n_triplets": 1600, "n_items": 60, "n_participants": 20},
+        ),
+        ("triplets columns triplets.csv{}", {"n_rows": 1600, "n_triplets": 1600}),
+        (
+            "triplets labels wine-test.csv -l cultivar --neighbors 2{}",
+            {"n_rows": 45, "n_triplets": 45 * 2 * 3},
+        ),
+        ("suggest songs.csv --id song -n 4{}", {"n_questions": 4, "n_asked": 0}),
+        ("suggest songs.csv --id song -n 4 --asked triplets.csv{}", {"n_asked": 1600}),
+    ],
+)
+def test_json_beside_a_table(songs: Run, line: str, expected: dict[str, Any]) -> None:
+    """On standard output, or as the last line of standard error where that carries the table."""
+    plain, piped = songs(line.format("")), songs(line.format(" --json"))
+    assert piped.stdout == plain.stdout
+    said = json.loads(piped.stderr.splitlines()[-1])
+    assert expected.items() <= said.items()
+    assert said["output"] == "-"
+    filed = songs(line.format(" -o out.csv --json"))
+    assert filed.stderr == plain.stderr
+    assert json.loads(filed.stdout) == said | {"output": "out.csv"}
+    assert Path("out.csv").read_text() == plain.stdout
+
+
+def test_json_of_files_written(songs: Run) -> None:
+    said = json.loads(songs("export songs.safetensors m.npy --json").stdout)
+    metric = sdpmetric.load("songs.safetensors")
+    expected = {"model": "songs.safetensors", "output": "m.npy", "to": "numpy"}
+    shape = {"n_features": 6, "n_components": len(metric.components_)}
+    assert said == expected | shape
+    said = json.loads(songs("demo there --json").stdout)
+    assert (said["output"], set(said["files"])) == ("there", set(tables()))
+    assert all(line.startswith("sdpmetric ") for line in said["commands"])
+
+
+@pytest.mark.parametrize("command", sorted({*main.commands} - {"triplets"}))
+def test_every_command_speaks_json(command: str) -> None:
+    assert "--json" in CliRunner().invoke(main, [command, "--help"]).stdout
+
+
+def test_all_kinds_of_answers_speak_json() -> None:
+    group: Any = main.commands["triplets"]
+    for command in group.commands.values():
+        assert "as_json" in {parameter.name for parameter in command.params}

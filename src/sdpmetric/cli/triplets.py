@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from .options import drop, id_column, label, output
+from .options import as_json, drop, id_column, label, output, say_json
 
 __all__ = ["triplets"]
 
@@ -37,6 +37,7 @@ def _answers(columns: str) -> Callable[[F], F]:
         click.option("--items", metavar="DATA", help="Check that all items are rows of DATA."),
         click.option("--id", "id_", metavar="COLUMN", help="Column of DATA that names its rows."),
         output("Table to write."),
+        as_json,
     ]
 
     def add(f: F) -> F:
@@ -55,6 +56,7 @@ def _answers(columns: str) -> Callable[[F], F]:
 @id_column
 @drop
 @output("Table to write.")
+@as_json
 def labels(
     data: str,
     label: str | None,
@@ -63,6 +65,7 @@ def labels(
     id_: str | None,
     drop: tuple[str, ...],
     output: str,
+    as_json: bool,
 ) -> None:
     """From classes: near rows of the same one are closer.
 
@@ -84,6 +87,9 @@ def labels(
     ids: list[Any] = table.ids(id_) if id_ else list(range(len(table)))
     names = ("anchor", "positive", "negative")
     write(output, {n: [ids[i] for i in c] for n, c in zip(names, found.T.tolist(), strict=True)})
+    if as_json:
+        said = {"data": data, "output": output, "n_rows": len(ids), "n_triplets": len(found)}
+        say_json(said, output=output)
 
 
 @triplets.command("odd-one-out")
