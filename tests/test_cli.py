@@ -310,6 +310,15 @@ def test_answers_keep_who_and_how_much(run: Run) -> None:
     assert (ada["participant"], ada["weight"], ada["answer"]) == ("Ada", "0.5", "0")
 
 
+def test_other_columns_beside_triplets_do_no_harm(songs: Run) -> None:
+    rows = Path("triplets.csv").read_text().splitlines()
+    noted = [f"{row},{'note' if i == 0 else f'said {i}'}" for i, row in enumerate(rows)]
+    Path("noted.csv").write_text("\n".join(noted))
+    songs("fit songs.csv --id song --triplets noted.csv -o noted.safetensors --tol 0.01")
+    found, expected = (sdpmetric.load(f"{n}.safetensors") for n in ("noted", "songs"))
+    assert np.array_equal(found.components_, expected.components_)
+
+
 def test_triplets_from_labels(run: Run) -> None:
     found = rows_of(run("triplets labels wine-test.csv -l cultivar --neighbors 2").stdout)
     table = read("wine-test.csv")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from click.testing import CliRunner
 
 from sdpmetric.cli import main
@@ -35,6 +36,14 @@ BAD = {
     "alike.csv": "anchor,positive,negative\na,a,b\n",
     "weights.csv": "anchor,positive,negative,weight\na,b,c,much\n",
     "odd.csv": "a,b,c,odd\na,b,c,zebra\n",
+    "gaps.csv": "anchor,positive,negative\n\na,b,c\n\n\na,a,b\n",
+    "several.csv": "anchor,positive,negative_1,negative_2\na,b,c,d\na,b,c,zebra\na,b,d,\n",
+    "missing-id.csv": "anchor,positive,negative\na,b,c\na,,c\n",
+    "minus.csv": "anchor,positive,negative,weight\na,b,c,1\na,b,d,-1\n",
+    "one-class.csv": "x,y,kind\n1,2,u\n2,3,u\n3,5,u\n",
+    "others.csv": "name,x,y\nv,1,2\nw,1,3\nx,1,4\n",
+    "counts.csv": "a,b,c,odd,times\na,b,c,a,2\na,b,c,a,1.5\n",
+    "ranks.csv": "anchor,ranking\na,b|c\n\na,b\n",
     "clicks.csv": "query,clicked,shown\na,d,b|c\n",
     "table.txt": ITEMS,
     "broken.jsonl": '{"x": 1}\n{"x": \n',
@@ -62,6 +71,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write("wine.csv", tables()["wine-test.csv"])
     np.save("cube.npy", np.zeros((2, 2, 2)))
     np.save("wide.npy", np.eye(7))
+    np.save("nan.npy", np.where(np.arange(9).reshape(3, 3) == 5, np.nan, 1.0))
+    np.save("far.npy", np.array([[0, 1, 2], [0, 1, 9]]))
+    sp.save_npz("gap.npz", sp.csr_array(np.array([[0.0, np.inf], [1.0, 0.0]])))
+    write("nan.parquet", {"x": np.array([1.0, np.nan]), "y": np.array([1.0, 2.0])})
     fit = "fit items.csv --id name --triplets triplets.csv -o m.safetensors --tol 0.1"
     assert CliRunner().invoke(main, fit.split()).exit_code == 0
     Path("truncated.safetensors").write_bytes(Path("m.safetensors").read_bytes()[:-9])
@@ -81,7 +94,7 @@ MODEL = "transform {} items.csv -o out.csv"
     ("line", "words"),
     [
         (FIT.format("missing.csv"), "no file 'missing.csv'"),
-        (FIT.format("empty.csv"), "empty.csv: is empty"),
+        (FIT.format("empty.csv"), "empty.csv is empty"),
         (FIT.format("header.csv"), "header.csv holds no rows"),
         (FIT.format("ragged.csv"), "ragged.csv: line 3 has 2 cells, expected 3"),
         (FIT.format("mixed.csv"), "mixed.csv, line 3: 'x' is 'three', expected a number"),
@@ -101,18 +114,37 @@ MODEL = "transform {} items.csv -o out.csv"
         (FIT.format("broken.jsonl"), "broken.jsonl: line 2 is not JSON"),
         (FIT.format("ragged.jsonl"), "ragged.jsonl: line 2 has ['y'], expected ['x']"),
         (FIT.format("list.jsonl"), "line 1 is no JSON object"),
-        (FIT.format("vectors.jsonl"), "vectors.jsonl: 'v' holds vectors of different lengths"),
+        (FIT.format("vectors.jsonl"), "vectors.jsonl, line 2: 'v' is [1], expected 2 numbers"),
         (FIT.format("broken.svmlight"), "broken.svmlight"),
         (FIT.format("cube.npy"), "shape (2, 2, 2)"),
         (FIT.format("items.csv").replace("--id name", "--id nom"), "has no column 'nom'"),
         (FIT.format("items.csv").replace("--id name", ""), "'name' is 'a', expected a number"),
         (ANSWERS.format("missing.csv"), "no file 'missing.csv'"),
-        (ANSWERS.format("unknown.csv"), "unknown.csv: negative: 1 of 1 ids are unknown: 'zebra'"),
-        (ANSWERS.format("alike.csv"), "alike.csv: row 0 is 'a', 'a', 'b'"),
+        (ANSWERS.format("unknown.csv"), "unknown.csv, line 2: 'negative' is 'zebra'"),
+        (ANSWERS.format("alike.csv"), "alike.csv, line 2: found 'a', 'a', 'b'"),
         (ANSWERS.format("weights.csv"), "weights.csv, line 2: 'weight' is 'much'"),
-        (ANSWERS.format("items.csv"), "items.csv: has the columns 'name'"),
-        ("fit items.csv --drop name --triplets number.csv -o out.json", "number.csv: "),
+        (ANSWERS.format("items.csv"), "items.csv has the columns 'name'"),
+        (
+            "fit items.csv --drop name --triplets number.csv -o out.json",
+            "number.csv, line 2: 'negative'",
+        ),
         ("fit items.csv --drop name --triplets words.csv -o out.json", "--id"),
+        (
+            "fit nan.npy -t number.csv -o out.json",
+            "nan.npy, row 2: column 3 is nan, expected a finite",
+        ),
+        (
+            "fit gap.npz -t number.csv -o out.json",
+            "gap.npz, row 1: column 2 is inf, expected a finite",
+        ),
+        ("fit wide.npy -t far.npy -o out.json", "far.npy, row 2: found [0, 1, 9], expected"),
+        (ANSWERS.format("gaps.csv"), "gaps.csv, line 6: found 'a', 'a', 'b'; expected items that"),
+        (ANSWERS.format("several.csv"), "several.csv, line 3: 'negative_2' is 'zebra', expected"),
+        (ANSWERS.format("several.csv"), "1 of 3 names in this column are unknown"),
+        (ANSWERS.format("missing-id.csv"), "missing-id.csv, line 3: 'positive' is missing"),
+        (ANSWERS.format("minus.csv"), "minus.csv, line 3: 'weight' is -1.0, expected a finite"),
+        (ANSWERS.format("triplets.csv --search --set folds=group"), "needs a column 'participant'"),
+        ("fit one-class.csv -l kind -o out.json", "all 3 rows are of the class 'u' by 'kind'"),
         ("fit items.csv -l kind -o out.json", "items.csv has no column 'kind'"),
         ("fit items.csv -l name -o out.json", "no class has two members"),
         ("fit wine.csv -l cultivar --set size=3 -o out.json", "has no parameter 'size'"),
@@ -139,21 +171,38 @@ MODEL = "transform {} items.csv -o out.csv"
         ("evaluate truncated.json items.csv -l name", "is not a complete sdpmetric model"),
         ("evaluate m.safetensors items.csv -l kind", "has no column 'kind'"),
         ("evaluate m.safetensors items.csv -l name -k 9", "only 3 rows"),
-        ("evaluate m.safetensors items.csv --id name -t unknown.csv", "unknown.csv: negative"),
-        ("evaluate m.safetensors items.csv --id name -t empty.csv", "empty.csv: is empty"),
+        (
+            "evaluate m.safetensors items.csv --id name -t unknown.csv",
+            "unknown.csv, line 2: 'negative'",
+        ),
+        ("evaluate m.safetensors items.csv --id name -t empty.csv", "empty.csv is empty"),
         ("evaluate m.safetensors items.csv --id name -t triplets.csv --report out.pdf", ".html"),
+        ("evaluate m.safetensors items.csv -l name", "no row has another row of the same 'name'"),
+        (
+            "evaluate m.safetensors items.csv -l name -g others.csv",
+            "no row has a row of others.csv",
+        ),
+        ("transform m.safetensors nan.parquet", "nan.parquet, row 2: 'x' is nan"),
+        ("triplets labels one-class.csv -l kind", "all 3 rows are of the class"),
+        ("triplets odd-one-out counts.csv --count times", "counts.csv, line 3: 'times' is 1.5"),
+        ("triplets odd-one-out odd.csv --items items.csv --id name", "line 2: 'odd' is 'zebra'"),
+        ("triplets rankings ranks.csv", "ranks.csv, line 4: found 'a', ['b']; expected a ranking"),
+        ("triplets columns several.csv --items items.csv --id name", "line 3: 'negative_2' is"),
         ("inspect list.json", "it is no JSON object"),
         ("inspect missing.json", "no file 'missing.json'"),
         ("inspect truncated.safetensors", "is not a complete sdpmetric model"),
         ("inspect m.safetensors --data narrow.csv", "has no column 'y'"),
         ("export truncated.json out.npy", "is not a complete sdpmetric model"),
         ("export m.safetensors ./m.safetensors", "is the model itself"),
-        ("export m.safetensors out.xyz", "path must end in one of"),
+        ("export m.safetensors out.xyz", "the extension must be one of .npy"),
         ("export m.safetensors nowhere/out.npy", "there is no folder nowhere"),
         ("export m.safetensors out.faiss --rows narrow.csv", "has no column 'y'"),
-        ("triplets odd-one-out odd.csv -o out.csv", "odd.csv: odd: 1 of 1 ids are unknown"),
+        (
+            "triplets odd-one-out odd.csv -o out.csv",
+            "odd.csv, line 2: found 'a', 'b', 'c', 'zebra'",
+        ),
         ("triplets odd-one-out items.csv -o out.csv", "items.csv has no column 'a'"),
-        ("triplets odd-one-out empty.csv -o out.csv", "empty.csv: is empty"),
+        ("triplets odd-one-out empty.csv -o out.csv", "empty.csv is empty"),
         ("triplets odd-one-out odd.csv --items items.csv", "belong together"),
         ("triplets 2afc triplets.csv -o out.csv", "has no column 'a'"),
         ("triplets rankings odd.csv -o out.csv", "has no column 'anchor'"),
@@ -161,7 +210,7 @@ MODEL = "transform {} items.csv -o out.csv"
         ("triplets clicks ragged.csv -o out.csv", "line 3 has 2 cells"),
         ("triplets clicks --skip-above clicks.csv -o out.csv", "clicked items among those shown"),
         ("triplets clicks clicks.csv -o out.csv", "clicks.csv has no column 'skipped'"),
-        ("triplets columns items.csv -o out.csv", "items.csv: has the columns"),
+        ("triplets columns items.csv -o out.csv", "items.csv has the columns"),
         ("triplets columns unknown.csv --items items.csv --id name", "'zebra'"),
         ("triplets columns triplets.csv -o nowhere/out.csv", "there is no folder nowhere"),
         ("triplets labels items.csv -l kind", "has no column 'kind'"),
@@ -196,6 +245,7 @@ def test_bad_input(folder: Path, line: str, words: str) -> None:
         "evaluate m.safetensors items.csv -t a -g b",
         "export m.safetensors out.npy --table t",
         "triplets labels items.csv",
+        "triplets labels items.csv -l name --neighbors 0",
         "suggest items.csv -n 0",
         "learn items.csv",
     ],

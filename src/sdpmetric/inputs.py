@@ -19,6 +19,7 @@ __all__ = [
     "as_weights",
     "check_finite",
     "check_varied",
+    "not_finite",
 ]
 
 
@@ -58,12 +59,23 @@ def as_items(X: Any, name: str = "X") -> Items:
 
 def check_finite(X: Items, entries: npt.NDArray[Any], name: str = "X") -> None:
     """Name the first row that holds NaN or infinity."""
+    found = not_finite(X, entries)
+    if found is not None:
+        row, column, value = found
+        what = "NaN" if np.isnan(value) else "infinity (inf)"
+        raise ValueError(
+            f"{name} contains {what}, first at row {row}, column {column}; expected finite numbers."
+        )
+
+
+def not_finite(X: Items, entries: npt.NDArray[Any]) -> tuple[int, int, float] | None:
+    """Row, column and value of the first entry that is NaN or infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(np.sum(entries)):  # no temporary of the size of X
-            return
+            return None
     finite = np.isfinite(entries)
     if finite.all():
-        return  # only the sum overflowed
+        return None  # only the sum overflowed
     if sp.issparse(X):
         at = int(np.flatnonzero(~finite)[0])
         row = int(np.searchsorted(X.indptr, at, side="right")) - 1
@@ -71,10 +83,7 @@ def check_finite(X: Items, entries: npt.NDArray[Any], name: str = "X") -> None:
     else:
         row, column = (int(i) for i in np.argwhere(~finite)[0])
         value = entries[row, column]
-    what = "NaN" if np.isnan(value) else "infinity (inf)"
-    raise ValueError(
-        f"{name} contains {what}, first at row {row}, column {column}; expected finite numbers."
-    )
+    return row, column, float(value)
 
 
 def check_varied(X: Items) -> None:
@@ -100,7 +109,7 @@ def as_labels(y: Any) -> tuple[npt.NDArray[Any], Ints]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"y must hold one class label per row, all of a kind. {error}") from None
     if len(classes) < 2:
-        raise ValueError(f"y has 1 class ({classes[0]!r}), expected at least two.")
+        raise ValueError(f"y has 1 class ({classes.tolist()[0]!r}), expected at least two.")
     return classes, codes.astype(np.int64)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..responses import Responses
-from .answers import prefixed
+from .answers import retold
 from .options import say_json
 from .reading import read
-from .table import Table, text
+from .table import Table, parts, text
 from .writing import check_target, write
 
 __all__ = ["convert"]
@@ -51,7 +51,14 @@ def convert(
         cells[used[place]] = [_split(cell, str(separator)) for cell in column]
     if choice is not None:
         options[choice[0]] = table.texts(choice[1])
-    ids = _seen(cells) if items is None else read(items).ids(str(id_))
+    mentioned = cells | ({} if choice is None else {choice[1]: options[choice[0]]})
+    if items is None:
+        ids = _seen(mentioned)  # a choice that was not offered is told apart from an unknown id
+    else:
+        ids = read(items).ids(str(id_))
+        checked = Table(table.name, mentioned, lines=table.lines)
+        for name in mentioned:
+            checked.known(name, set(ids), items)
     try:
         found = getattr(Responses, kind)(
             cells,
@@ -63,7 +70,8 @@ def convert(
             **options,
         )
     except ValueError as error:
-        raise ValueError(prefixed(table, error)) from None
+        given = {"participants": who, "weights": importance, "counts": times}
+        raise ValueError(retold(table, error, "--columns", given)) from None
     write(output, _columns(found, ids))
     if as_json:
         people = found.participants
@@ -89,7 +97,7 @@ def _extra(table: Table, given: str | None, name: str) -> str | None:
 
 def _texts(table: Table, name: str) -> list[Any]:
     cells = table.column(name)
-    return [[text(c) for c in cell] if isinstance(cell, list) else text(cell) for cell in cells]
+    return [parts(cell) if isinstance(cell, list) else text(cell) for cell in cells]
 
 
 def _split(cell: Any, separator: str) -> list[str]:

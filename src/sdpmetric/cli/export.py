@@ -51,6 +51,8 @@ def export(
     foreign = sorted(set(given) - belongs.get(str(kind), set()))
     if foreign:
         raise click.UsageError(f"--{foreign[0]} does not apply to {kind or target}.")
+    if kind is None:
+        raise ValueError(f"{target}: the extension must be one of {', '.join(SUFFIXES)}, or --to.")
     if kind != "sentence-transformers":
         check_writable(target)
     if os.path.realpath(target) == os.path.realpath(model):

@@ -85,20 +85,22 @@ def _learned(
     from .answers import read_answers
     from .learning import fitted_to, learner_of, searched, settings_of, warn_of_units
     from .reading import read
-    from .rows import labels_of
+    from .rows import classes_of
 
     settings = settings_of(named, pairs)
     learner = learner_of(settings, labels=label is not None, search=search, start=start)
     table = read(data)
     extra: dict[str, Any] = {}
     if label is not None:
-        y: Any = np.array(labels_of(table, label))
+        y: Any = np.array(classes_of(table, label))
     own = [label] if label is not None and label in table.columns else []
     X, names = table.features(without={*own, *drop, *([id_] if id_ else [])})
     if label is None:
         answers = read_answers(str(triplets), table.ids(id_) if id_ else None, len(table))
         y, extra["sample_weight"] = answers.triplets, answers.weights
         if settings.get("folds") == "group":
+            if answers.participants is None:
+                raise ValueError(f"{triplets}: folds=group needs a column 'participant'.")
             extra["groups"] = answers.participants
     if not search:
         warn_of_units(X, names)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +59,10 @@ def by_labels(
     size = len(y) - 1 if y_g is None else len(y_g)
     if k > size:
         raise ValueError(f"-k is {k}, but there are only {size} rows to search in.")
+    there: Mapping[str, int] = Counter(y) if y_g is None else dict.fromkeys(y_g, 2)
+    if not any(there.get(one, 0) > 1 for one in y):
+        where = "another row" if gallery is None else f"a row of {gallery}"
+        raise ValueError(f"{data}: no row has {where} of the same {label!r}, expected some.")
     scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X if G is None else G)
     scores = {}
     for name, way in {EUCLIDEAN: None, STANDARD: scaler, LEARNED: metric}.items():

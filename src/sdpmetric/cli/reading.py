@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..files import readable
-from .table import Table
+from .table import Table, about
 
 __all__ = ["read"]
 
@@ -42,7 +42,7 @@ def _whole(name: str, read: Callable[[], Table]) -> Table:
         raise ValueError(f"{name} is not complete, or is no such file: {error}.") from None
     except ValueError as error:
         message = str(error)
-        raise ValueError(message if message.startswith(name) else f"{name}: {message}") from None
+        raise ValueError(message if message.startswith(name) else about(name, message)) from None
 
 
 def _csv(path: Path) -> Table:

@@ -12,7 +12,7 @@ from ..models import load
 from .reading import read
 from .table import Table
 
-__all__ = ["labels_of", "open_model", "rows_for"]
+__all__ = ["classes_of", "labels_of", "open_model", "rows_for"]
 
 
 def open_model(path: str) -> tuple[Any, list[str] | None]:
@@ -38,6 +38,17 @@ def rows_for(
             f"{table.name} has {X.shape[1]} features, the model expects {metric.n_features_in_}."
         )
     return X
+
+
+def classes_of(table: Table, label: str) -> list[str]:
+    """As `labels_of`, where there is something to tell apart."""
+    found = labels_of(table, label)
+    if len(set(found)) == 1:
+        raise ValueError(
+            f"{table.name}: all {len(found)} rows are of the class {found[0]!r} by {label!r}, "
+            "expected at least two classes."
+        )
+    return found
 
 
 def labels_of(table: Table, label: str) -> list[str]:

@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._typing import Floats, Ints, Items
+from ..inputs import not_finite
 
-__all__ = ["Table", "text"]
+__all__ = ["Table", "about", "parts", "text"]
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
     """Columns by name, cells as they were read, or a block of numbers without names.
 
-    ``lines``: where in the file each row stands, for files that people look at.
+    ``lines``: where in the file each row stands, for files that people look at; rows of others
+    are counted from 1 in messages.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Table:
         for name in without:
             self.column(name)
         if self.block is not None:
+            self._check_block(self.block)
             return self.block, None
         cells = self._spread({n: c for n, c in self.columns.items() if only or n not in without})
         names = list(cells) if only is None else list(only)
@@ -88,30 +92,43 @@ class Table:
                 )
         return found
 
-    def whole(self, name: str) -> list[int | None]:
-        """Row numbers; None where the cell is empty."""
+    def whole(self, name: str, n_rows: int) -> list[int | None]:
+        """Numbers of n_rows rows; None where the cell is empty."""
         cells = self.column(name)
-        return [self._whole(name, i, text(cell)) for i, cell in enumerate(cells)]
+        return [self._whole(name, i, text(cell), n_rows) for i, cell in enumerate(cells)]
 
-    def _whole(self, name: str, i: int, cell: str) -> int | None:
-        if cell and not cell.isdecimal():
+    def _whole(self, name: str, i: int, cell: str, n_rows: int) -> int | None:
+        if cell and not (cell.isdecimal() and int(cell) < n_rows):
             raise ValueError(
-                f"{self._place(name, i)} is {cell!r}, expected the number of a row, or --id, the "
-                "column that names the rows of DATA."
+                f"{self._place(name, i)} is {cell!r}, expected the number of a row, 0 to "
+                f"{n_rows - 1}, or --id, the column that names the rows of DATA."
             )
         return int(cell) if cell else None
+
+    def known(self, name: str, ids: Collection[str], of: str) -> None:
+        """Whether every cell of a column, or each part of it, is one of these names of things."""
+        names = [(i, part) for i, cell in enumerate(self.column(name)) for part in parts(cell)]
+        unknown = [(i, part) for i, part in names if part and part not in ids]
+        if unknown:
+            i, part = unknown[0]
+            counts = len({p for _, p in unknown}), len({p for _, p in names})
+            raise ValueError(
+                f"{self._place(name, i)} is {part!r}, expected the name of a row of {of}; "
+                f"{counts[0]} of {counts[1]} names in this column are unknown."
+            )
 
     def _spread(self, columns: dict[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
         """Columns whose cells are vectors, as stored by vector databases, one for each number."""
         cells: dict[str, Sequence[Any]] = {}
         for name, column in columns.items():
             if isinstance(column[0], (list, tuple, np.ndarray)):
-                sizes = {len(cell) if hasattr(cell, "__len__") else 0 for cell in column}
-                if len(sizes) > 1:
-                    raise ValueError(
-                        f"{self.name}: {name!r} holds vectors of different lengths: "
-                        f"{sorted(sizes)}."
-                    )
+                size = len(column[0])
+                for i, cell in enumerate(column):
+                    if not isinstance(cell, (list, tuple, np.ndarray)) or len(cell) != size:
+                        raise ValueError(
+                            f"{self.place(i)}: {name!r} is {_short(repr(cell), 60)}, expected "
+                            f"{size} numbers as in the first row."
+                        )
                 for i, values in enumerate(zip(*column, strict=True)):
                     cells[f"{name}_{i}"] = values
             else:
@@ -127,15 +144,28 @@ class Table:
             bad = np.array([next(i for i, cell in enumerate(cells) if not _is_number(cell))])
         if len(bad):
             cell = cells[bad[0]]
+            cell = cell.item() if isinstance(cell, np.generic) else cell
             raise ValueError(
                 f"{self._place(name, bad[0])} is {'empty' if cell in ('', None) else repr(cell)}, "
                 "expected a number (--drop leaves a column out)."
             )
         return np.asarray(found, dtype=np.float64)
 
+    def place(self, i: int) -> str:
+        """Where in the file row i (0, 1, ...) stands, as people count."""
+        where = f"row {i + 1}" if self.lines is None else f"line {self.lines[i]}"
+        return f"{self.name}, {where}"
+
     def _place(self, name: str, i: int) -> str:
-        where = f"row {i}" if self.lines is None else f"line {self.lines[i]}"
-        return f"{self.name}, {where}: {name!r}"
+        return f"{self.place(i)}: {name!r}"
+
+    def _check_block(self, block: Items) -> None:
+        found = not_finite(block, block.data if sp.issparse(block) else block)
+        if found is not None:
+            row, column, value = found
+            raise ValueError(
+                f"{self.place(row)}: column {column + 1} is {value}, expected a finite number."
+            )
 
     def _lacks(self, name: str) -> str:
         known = ", ".join(map(repr, self.columns)) or "no named columns"
@@ -149,6 +179,16 @@ def text(cell: Any) -> str:
     if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
         return str(int(cell))  # a column of integers that had gaps
     return str(cell).strip()
+
+
+def about(name: str, message: str) -> str:
+    """A message about a file: "a.csv is empty.", but "a.csv: line 3 has 2 cells."."""
+    return f"{name}{' ' if message.startswith(('is ', 'has ', 'holds ')) else ': '}{message}"
+
+
+def parts(cell: Any) -> list[str]:
+    """The names in a cell, which may be a list."""
+    return [text(part) for part in cell] if isinstance(cell, (list, tuple)) else [text(cell)]
 
 
 def _is_number(cell: Any) -> bool:

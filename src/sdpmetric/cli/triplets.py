@@ -13,6 +13,7 @@ __all__ = ["triplets"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_COUNT = click.IntRange(1)
 _CLICKS = "query,clicked,skipped"
 
 
@@ -51,8 +52,10 @@ def _answers(columns: str) -> Callable[[F], F]:
 @triplets.command()
 @click.argument("data")
 @label("Column with the class of each row.")
-@click.option("--neighbors", default=3, show_default=True, help="Near rows of the same class.")
-@click.option("--impostors", default=3, show_default=True, help="Near rows of other classes.")
+@click.option(
+    "--neighbors", default=3, show_default=True, type=_COUNT, help="Near rows of one class."
+)
+@click.option("--impostors", default=3, show_default=True, type=_COUNT, help="Of other classes.")
 @id_column
 @drop
 @output("Table to write.")
@@ -75,12 +78,12 @@ def labels(
         raise click.UsageError("Missing option '--label'.")
     from ..mining import knn_triplets
     from .reading import read
-    from .rows import labels_of
+    from .rows import classes_of
     from .writing import check_target, write
 
     check_target(output)
     table = read(data)
-    y = labels_of(table, label)
+    y = classes_of(table, label)
     own = [label] if label in table.columns else []
     X, _ = table.features(without={*own, *drop, *([id_] if id_ else [])})
     found = knn_triplets(X, y, neighbors, impostors)
