@@ -20,8 +20,8 @@ from sdpmetric.cli.demo_data import tables
 from sdpmetric.cli.writing import write
 
 FLAGS = (
-    "--headless --no-sandbox --disable-dev-shm-usage --disable-gpu --disable-quic --no-first-run --disable-sync "
-    "--disable-background-networking --disable-component-update"
+    "--headless --no-sandbox --disable-dev-shm-usage --disable-gpu --disable-quic --no-first-run "
+    "--disable-sync --disable-background-networking --disable-component-update"
 )
 EMPTY = "<!doctype html><link rel=icon href='data:,'>"
 PICTURES = """
