@@ -25,7 +25,7 @@ for name, how in {"Euclidean": None, "learned": metric}.items():
     print(f"{name:10}", {score: round(found[score], 3) for score in ("hit@1", "ndcg@10", "map")})
 
 # %%
-# Five queries whose nearest picture is of another digit by Euclidean distance: so they were chosen
+# Queries whose nearest picture is of another digit by Euclidean distance: so they were chosen
 # for its errors, and the picture flatters the metric. Wrong neighbours are framed.
 
 wrong = np.flatnonzero(KNeighborsClassifier(1).fit(G, y_g).predict(Q) != y_q)[:5]

@@ -39,8 +39,8 @@ class Responses:
     triplets : (m, 3) row indices [anchor, near, far]
     weights : (m,) weight of each, default 1
     participants : (m,) who answered, strings or whole numbers, or None
-    answers : (m,) number of the answer that each triplet is part of; an odd one out gives two
-        triplets, a ranking many. Default: each is an answer of its own
+    answers : (m,) number of the answer that each triplet is part of
+        An odd one out gives two triplets, a ranking many. Default: each is an answer of its own.
 
     Examples
     --------

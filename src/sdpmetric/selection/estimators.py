@@ -72,8 +72,9 @@ time_limit, random_state, n_jobs
     gap_, converged_, n_iter_ : of the last fit, in its coordinates
     cv_results_ : dict of columns: parameters, scores, gaps, ranks, margins, seconds
     n_splits_ : number of splits
-    search_ended_ : None if all settings were tried, else ``Status.INTERRUPTED`` (Ctrl-C) or
-        ``Status.STOPPED`` (a callback): the choice is then among those tried by then
+    search_ended_ : None if all settings were tried
+        Else ``Status.INTERRUPTED`` (Ctrl-C) or ``Status.STOPPED`` (a callback): the choice is among
+        the settings tried by then.
 
     Examples
     --------
