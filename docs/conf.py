@@ -38,6 +38,7 @@ suppress_warnings = ["config.cache"]  # the gallery's settings hold a class
 
 autodoc_typehints = "none"  # the docstrings say it in words
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 templates_path = ["_templates"]
@@ -48,10 +49,13 @@ html_show_sourcelink = False
 html_copy_source = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_sidebars = {"index": []}
+ALONE = ("index", "what-is-metric-learning", "guide", "how-it-works", "nonlinear", "genindex")
+html_sidebars = {page: [] for page in (*ALONE, "search")}  # no pages beside them to list
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_theme_options = {
     "footer_start": [],
     "footer_end": [],
+    "header_links_before_dropdown": 5,
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,
@@ -71,6 +75,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "write_computation_times": False,
     "abort_on_example_error": True,
+    "capture_repr": (),  # a picture is shown; that it is an object at some address is not
     "matplotlib_animations": False,
 }
 

@@ -147,6 +147,27 @@ def test_rankings() -> None:
     refused("pairs must be one of", rankings, [(0, [1, 2])], pairs="some")
 
 
+def test_clicks_above() -> None:
+    def above(table: Any, **settings: Any) -> Responses:
+        return clicks(table, rule="skip-above", **settings)
+
+    refused(
+        "row 1 is 0, .3., .1, 2.; expected clicked items among",
+        above,
+        [(0, 2, [1, 2]), (0, [3], [1, 2])],
+    )
+    refused("row 0 is 0, .1., .2, 2, 1.; expected each item once", above, [(0, [1], [2, 2, 1])])
+    refused(
+        "none of 2 rows has an item that was shown above", above, [(0, 1, [1, 2]), (0, [], [1])]
+    )
+    refused(
+        "row 0 is 0, .1., .0, 1.; expected items that differ from the", above, [(0, [1], [0, 1])]
+    )
+    refused("has no column 'shown'", above, {"query": [0], "clicked": [1], "skipped": [2]})
+    refused("shown: row 1 is 1.5", above, [(0, 2, [1, 2]), (0, 2, [1.5, 2])])
+    refused("rule must be one of", clicks, [(0, 1, 2)], rule="all")
+
+
 def test_clicks() -> None:
     refused("none of 2 rows has a clicked and a skipped", clicks, [(0, [1], []), (0, [], [2])])
     refused("row 0 is 0, .1., .1, 2.; expected items that differ", clicks, [(0, [1], [1, 2])])

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -137,17 +140,76 @@ def test_ctrl_c_saves_and_start_goes_on(run: Run, monkeypatch: pytest.MonkeyPatc
     assert again.objective_ > part.objective_
 
 
-def test_ctrl_c_ends_a_search(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+SEARCH = "fit wine-train.csv -l cultivar --search --set cv=3 --set Cs=3 -o m.safetensors --json"
+
+
+def test_ctrl_c_in_a_search_and_again_in_its_last_fit(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     @contextmanager
     def pressing() -> Iterator[Any]:
-        import signal
-
         yield lambda done, total: signal.raise_signal(signal.SIGINT)
 
+    def watch(self: Any, now: Any) -> None:
+        if now.n_iter > 3:
+            raise KeyboardInterrupt
+
     monkeypatch.setattr("sdpmetric.cli.learning.search_bar", pressing)
-    line = "fit wine-train.csv -l cultivar --search --set cv=3 -o m.safetensors"
-    assert "nothing was written" in run(line, 130).stderr
-    assert not Path("m.safetensors").exists()
+    monkeypatch.setattr("sdpmetric.learner.Learner._watch", watch)
+    result = run(f"{SEARCH} --tol 1e-9 --set doubt=0 --set coordinates=standard", 130)
+    said = json.loads(result.stdout)
+    assert (said["status"], said["search_ended"]) == ("interrupted", "interrupted")
+    assert "chosen among 1 of" in result.stderr
+    assert "not converged (interrupted)" in result.stderr
+    assert "To try all settings: the same command again." in result.stderr
+    part = sdpmetric.load("m.safetensors")
+    assert np.trace(part.get_mahalanobis_matrix()) == pytest.approx(1.0)
+    assert 0.0 < part.gap_ < np.inf
+
+
+TELLING = """
+import sys
+from contextlib import contextmanager
+from sdpmetric.cli import learning, main
+
+@contextmanager
+def telling():
+    print("searching", file=sys.stderr, flush=True)
+    yield lambda done, total: print(f"tried {done}", file=sys.stderr, flush=True)
+
+learning.search_bar = telling
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.parametrize(("cue", "saved"), [("searching", False), ("tried 2", True)])
+def test_ctrl_c_to_a_process(run: Run, cue: str, saved: bool) -> None:
+    """A real one, that writes into pipes: before the first setting is tried, and after some."""
+    command = [sys.executable, "-c", TELLING, *SEARCH.split(), "--set", "Cs=30"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.strip() == cue:
+                process.send_signal(signal.SIGINT)
+                break
+        stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    assert Path("m.safetensors").exists() == saved
+    if not saved:
+        assert (stdout, stderr) == ("", "Interrupted: nothing was written.\n")
+        return
+    said = json.loads(stdout)
+    assert said["search_ended"] == "interrupted"
+    assert said["converged"]
+    assert re.search(r"Warning: Interrupted: chosen among [2-9] of", stderr)
+    assert "m.safetensors is the best of the settings that were tried." in stderr
+    found = sdpmetric.load("m.safetensors")
+    assert found.search_ended_ == "interrupted"
+    assert found.gap_ <= found.tol
 
 
 def test_transform(songs: Run) -> None:
@@ -226,6 +288,12 @@ _ROLES = ("anchor", "positive", "negative")
         ("rankings", "anchor,ranking\nx,u|v|w\n", ["x u v", "x u w", "x v w"]),
         ("rankings --adjacent", "anchor;ranking\nx;u|v|w\n", ["x u v", "x v w"]),
         ("clicks", "query,clicked,skipped\nx,u,v|w\n", ["x u v", "x u w"]),
+        (
+            "clicks --skip-above",
+            "query,clicked,shown\nx,b|d,a|b|c|d|e\ny,,a|b\ny,a,a|b\n",
+            ["x b a", "x d a", "x d c"],
+        ),
+        ("clicks --skip-above --columns q,c,s", "q,c,s\nx,b,a|b\n", ["x b a"]),
         ("columns", "query,positive,negative_1,negative_2\nx,u,v,\n", ["x u v"]),
         ("columns --columns i,j,k", "i,j,k\nx,u,v\n", ["x u v"]),
     ],
@@ -323,3 +391,66 @@ def test_installed_command_and_version() -> None:
 
 def _dicts(path: str) -> list[dict[str, str]]:
     return rows_of(Path(path).read_text())
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "transform songs.safetensors songs.csv --id song{}",
+            {"wrote": "mapped", "n_rows": 60, "n_features": 6},
+        ),
+        (
+            "transform songs.safetensors songs.csv --nearest 2{}",
+            {"wrote": "nearest", "n_columns": 4},
+        ),
+        (
+            "transform songs.safetensors songs.csv --distances{}",
+            {"wrote": "distances", "n_columns": 61},
+        ),
+        (
+            "triplets odd-one-out answers.csv{}",
+            {"n_answers": 800, "n_triplets": 1600, "n_items": 60, "n_participants": 20},
+        ),
+        ("triplets columns triplets.csv{}", {"n_rows": 1600, "n_triplets": 1600}),
+        (
+            "triplets labels wine-test.csv -l cultivar --neighbors 2{}",
+            {"n_rows": 45, "n_triplets": 45 * 2 * 3},
+        ),
+        ("suggest songs.csv --id song -n 4{}", {"n_questions": 4, "n_asked": 0}),
+        ("suggest songs.csv --id song -n 4 --asked triplets.csv{}", {"n_asked": 1600}),
+    ],
+)
+def test_json_beside_a_table(songs: Run, line: str, expected: dict[str, Any]) -> None:
+    """On standard output, or as the last line of standard error where that carries the table."""
+    plain, piped = songs(line.format("")), songs(line.format(" --json"))
+    assert piped.stdout == plain.stdout
+    said = json.loads(piped.stderr.splitlines()[-1])
+    assert expected.items() <= said.items()
+    assert said["output"] == "-"
+    filed = songs(line.format(" -o out.csv --json"))
+    assert filed.stderr == plain.stderr
+    assert json.loads(filed.stdout) == said | {"output": "out.csv"}
+    assert Path("out.csv").read_text() == plain.stdout
+
+
+def test_json_of_files_written(songs: Run) -> None:
+    said = json.loads(songs("export songs.safetensors m.npy --json").stdout)
+    metric = sdpmetric.load("songs.safetensors")
+    expected = {"model": "songs.safetensors", "output": "m.npy", "to": "numpy"}
+    shape = {"n_features": 6, "n_components": len(metric.components_)}
+    assert said == expected | shape
+    said = json.loads(songs("demo there --json").stdout)
+    assert (said["output"], set(said["files"])) == ("there", set(tables()))
+    assert all(line.startswith("sdpmetric ") for line in said["commands"])
+
+
+@pytest.mark.parametrize("command", sorted({*main.commands} - {"triplets"}))
+def test_every_command_speaks_json(command: str) -> None:
+    assert "--json" in CliRunner().invoke(main, [command, "--help"]).stdout
+
+
+def test_all_kinds_of_answers_speak_json() -> None:
+    group: Any = main.commands["triplets"]
+    for command in group.commands.values():
+        assert "as_json" in {parameter.name for parameter in command.params}

@@ -112,6 +112,22 @@ def test_spectrum(blobs: tuple[Any, Any]) -> None:
     np.testing.assert_allclose(SpectrumDisplay.from_estimator(cut).eigenvalues, expected)
 
 
+def test_spectrum_leaves_out_what_no_distance_shows() -> None:
+    display = SpectrumDisplay(np.array([0.7, 0.3, 1e-9]), 5).plot()
+    assert display.ax_.get_xlabel() == "direction (1 more below 1e-06 of the first)"
+    assert 2.0 < display.ax_.get_xlim()[1] < 3.0
+    assert display.ax_.get_ylim()[0] > 0.1
+
+
+def test_numbers_of_the_objective_stand_at_their_ticks() -> None:
+    """No common offset, which would be written over the legend."""
+    values = -0.0293 + 1e-8 * np.arange(3)
+    display = ConvergenceDisplay(np.arange(1.0, 4.0), values, np.geomspace(1, 1e-5, 3), 0.0)
+    axis = display.plot().figure_.axes[1].yaxis
+    display.figure_.canvas.draw()
+    assert axis.get_offset_text().get_text() == ""
+
+
 def test_effective_rank_of_equal_eigenvalues() -> None:
     e = np.array([0.25, 0.25, 0.25, 0.25, 0.0])
     assert SpectrumDisplay(e, 9).effective_rank == pytest.approx(4.0)
@@ -144,7 +160,7 @@ def test_margins_of_comparisons(triplets: tuple[Any, Any]) -> None:
     anchor, near, far = (X[column] for column in T[100:].T)
     eye, M = np.eye(4), metric.get_mahalanobis_matrix()
     expected = squared(eye, anchor, far) - squared(eye, anchor, near)
-    expected /= squared(eye, anchor, far).mean()
+    expected *= metric.scale_ * squared(M, anchor, far).mean() / squared(eye, anchor, far).mean()
     np.testing.assert_allclose(display.before, expected)
     expected = metric.scale_ * (squared(M, anchor, far) - squared(M, anchor, near))
     np.testing.assert_allclose(display.after, expected)
@@ -185,6 +201,14 @@ def test_features() -> None:
     marks = display.ax_.get_lines()[0].get_xdata()
     np.testing.assert_allclose(marks, 100.0 * (X.var() / X.var().sum())[expected.index])
     assert "9 more features" in display.ax_.get_xlabel()
+    long = FeaturesDisplay.from_estimator(metric, X, feature_names=[f"{i:40}" for i in range(13)])
+    for drawn in (display, long.plot(top=4), long.plot()):
+        drawn.figure_.canvas.draw()
+        texts = [drawn.ax_.xaxis.label, *drawn.ax_.get_yticklabels()]
+        for text in texts:
+            box, whole = text.get_window_extent(), drawn.figure_.bbox
+            assert whole.x0 <= box.x0 < box.x1 <= whole.x1
+            assert whole.y0 <= box.y0
 
 
 def test_names_of_features(blobs: tuple[Any, Any], search: SDPMetricCV) -> None:

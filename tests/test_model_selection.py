@@ -177,9 +177,9 @@ def test_path_ends_where_the_margin_is_zero(monkeypatch: pytest.MonkeyPatch) -> 
     solved: Counter[float] = Counter()
     solve = Settings.solve
 
-    def counted(self: Settings, *args: Any) -> Any:
+    def counted(self: Settings, *args: Any, **options: Any) -> Any:
         solved[self.C] += 1
-        return solve(self, *args)
+        return solve(self, *args, **options)
 
     monkeypatch.setattr(Settings, "solve", counted)
     Cs = [1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]

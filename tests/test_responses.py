@@ -123,6 +123,38 @@ def test_rankings_of_one_length() -> None:
     assert r.triplets.tolist() == [[0, 1, 2], [1, 2, 0]]
 
 
+@pytest.mark.parametrize("make", [dict, pd.DataFrame])
+def test_clicks_above(make: Any) -> None:
+    """By hand: above a click and not clicked."""
+    table = {
+        "query": [9, 9, 8, 7, 6, 5],
+        "clicked": [[2, 4], [1], [], [3, 1, 3], 2, [1, 2]],
+        "shown": [[1, 2, 3, 4, 5], [1, 2], [1, 2], [1, 2, 3], [1, 2], [1, 2]],
+    }
+    who = list("abcdef")
+    r = Responses.from_clicks(
+        make(table), rule="skip-above", participants=who, counts=[1] * 5 + [2]
+    )
+    expected = [[9, 2, 1], [9, 4, 1], [9, 4, 3], [7, 3, 2], [6, 2, 1]]
+    assert r.triplets.tolist() == expected
+    assert r.participants.tolist() == ["a", "a", "a", "d", "e"]
+    assert r.answers.tolist() == [0, 0, 0, 1, 2]
+
+
+def test_clicks_above_against_a_plain_loop() -> None:
+    rng = np.random.default_rng(0)
+    rows, expected = [], []
+    for query in range(100, 150):
+        shown = rng.permutation(30)[: rng.integers(1, 12)].tolist()
+        clicked = [item for item in shown if rng.random() < 0.3]
+        rows.append((query, clicked, shown))
+        for place, item in enumerate(shown):
+            passed = [other for other in shown[:place] if other not in clicked]
+            expected += [[query, item, other] for other in passed if item in clicked]
+    assert len(expected) > 100
+    assert Responses.from_clicks(rows, rule="skip-above").triplets.tolist() == expected
+
+
 @pytest.mark.parametrize("make", [dict, records, pd.DataFrame, pl.DataFrame, pa.table])
 def test_clicks(make: Any) -> None:
     table = {

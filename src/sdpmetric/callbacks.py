@@ -1,11 +1,14 @@
 """A fit as scikit-learn's callbacks see it: a task, and in it a subtask for each step.
 
+A search is a task with a subtask for each setting, and the last fit.
+
 `sklearn.callback` is experimental, so nothing else in the library knows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 import sklearn.callback
@@ -16,7 +19,7 @@ from .result import Progress
 from .solvers.monitor import Callback
 from .validation import as_prior
 
-__all__ = ["CallbackSupportMixin", "FitTask", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "FitTask", "SearchTask", "with_callbacks"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,3 +79,52 @@ class FitTask:
             "objective_": now.objective,
             "gap_": now.gap,
         }
+
+
+class SearchTask:
+    """Tells a search's callbacks of the settings that it tries, and of its last fit.
+
+    A progress bar knows how many settings there are. Metrics on the way are those of splits, so
+    none is shown to callbacks before the end.
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> None:
+        weights = None if sample_weight is None else {"sample_weight": sample_weight}
+        self.told = {"estimator": estimator, "X": X, "y": y, "metadata": weights}
+        self.task = estimator._init_callback_context(max_subtasks=2)
+        self.task.call_on_fit_task_begin(**self.told)
+        self.search: Any = None
+        self.setting: Any = None
+
+    def begin(self, total: int) -> None:
+        """The search, and with it the first of so many settings."""
+        self.search = self._begun(self.task.subcontext(task_name="search", max_subtasks=total))
+        self.setting = self._begun(self.search.subcontext(task_name="setting"))
+
+    def tried(self, done: int, total: int) -> bool:
+        """A setting ends and the next begins, unless a callback asks to stop."""
+        stop = bool(self.setting.call_on_fit_task_end(**self.told))
+        more = not stop and done < total
+        self.setting = self._begun(self.search.subcontext(task_name="setting")) if more else None
+        return stop
+
+    @contextmanager
+    def last_fit(self, metric: Any) -> Iterator[None]:
+        """The search has ended, perhaps within a setting; callbacks that wish to go on to the fit
+        of ``metric`` do.
+        """
+        for task in (self.setting, self.search):
+            if task is not None:
+                task.call_on_fit_task_end(**self.told)
+        last = self.task.subcontext(task_name="last fit")
+        with last.propagate_callback_context(metric):
+            self._begun(last)
+            yield
+        last.call_on_fit_task_end(**self.told)
+
+    def end(self) -> None:
+        """The estimator has its attributes."""
+        self.task.call_on_fit_task_end(**self.told, reconstruction_attributes={})
+
+    def _begun(self, task: Any) -> Any:
+        return task.call_on_fit_task_begin(**self.told)

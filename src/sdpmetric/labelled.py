@@ -57,11 +57,17 @@ class Labelled:
         return settings.prepare(self.X, indices, given), count
 
     def again(
-        self, settings: Settings, kind: Kind, last: Result, callback: Callback | None = None
+        self,
+        settings: Settings,
+        kind: Kind,
+        last: Result,
+        callback: Callback | None = None,
+        *,
+        one_of_many: bool = False,
     ) -> tuple[Result, int]:
         """A further round: neighbours under the last metric, and the fit to them."""
         ready, count = self.prepare(settings, kind, *self.search(kind, last.components))
-        return settings.solve(ready, last.factor, callback), count
+        return settings.solve(ready, last.factor, callback, one_of_many=one_of_many), count
 
 
 def anchor_weights(class_weight: Any, y: Any) -> Floats | None:

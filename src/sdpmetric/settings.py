@@ -127,9 +127,17 @@ class Settings:
         return ready.vary(self._loss(), float(self.C), float(self.prior_weight))
 
     def solve(
-        self, ready: Ready, start: Floats | None = None, callback: Callback | None = None
+        self,
+        ready: Ready,
+        start: Floats | None = None,
+        callback: Callback | None = None,
+        *,
+        one_of_many: bool = False,
     ) -> Result:
-        """Solve what was prepared; warns where ``tol`` was not reached."""
+        """Solve what was prepared; warns where ``tol`` was not reached.
+
+        An interrupted fit is a result, but for ``one_of_many``: then all of them are to end.
+        """
         problem = ready if isinstance(ready, Problem) else ready.problem
         limits = {
             "start": problem.lower(start),
@@ -143,6 +151,8 @@ class Settings:
             result = self._solver()(ready.objective, **limits)
         else:
             result = by_working_sets(self._solver(), ready, **limits)
+        if one_of_many and result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
         if result.gap <= float(self.tol):
             result = replace(result, status=Status.CONVERGED)
         _warn_unless_converged(result, float(self.tol))

@@ -31,6 +31,9 @@ def main() -> None:
     Files are read and written by extension: .csv .npy .npz .parquet .jsonl .svmlight;
     "-" is standard input or output, as CSV.
 
+    Every command takes --json and then prints one line for programs: to standard output, or last
+    to standard error where the table goes to standard output.
+
     \b
     Exit codes: 0 all went well    2 wrong usage
                 1 bad input        3 not converged, with --strict

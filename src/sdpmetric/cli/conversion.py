@@ -6,6 +6,7 @@ from typing import Any
 
 from ..responses import Responses
 from .answers import prefixed
+from .options import say_json
 from .reading import read
 from .table import Table, text
 from .writing import check_target, write
@@ -24,6 +25,7 @@ def convert(
     items: str | None,
     id_: str | None,
     output: str,
+    as_json: bool,
     choice: tuple[str, str] | None = None,
     separator: str | None = None,
     lists: tuple[int, ...] = (),
@@ -63,6 +65,18 @@ def convert(
     except ValueError as error:
         raise ValueError(prefixed(table, error)) from None
     write(output, _columns(found, ids))
+    if as_json:
+        people = found.participants
+        said = {
+            "data": answers,
+            "output": output,
+            "n_rows": len(table),
+            "n_answers": len(set(found.answers.tolist())),
+            "n_triplets": len(found),
+            "n_items": len(set(found.triplets.ravel().tolist())),
+            "n_participants": None if people is None else len(set(people.tolist())),
+        }
+        say_json(said, output=output)
 
 
 def _extra(table: Table, given: str | None, name: str) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .options import as_json, say_json
+
 __all__ = ["STORIES", "demo"]
 
 STORIES = """\
@@ -25,7 +27,8 @@ sdpmetric suggest songs.csv --id song --model songs.safetensors --asked triplets
 
 @click.command()
 @click.argument("folder", default="sdpmetric-demo")
-def demo(folder: str) -> None:
+@as_json
+def demo(folder: str, as_json: bool) -> None:
     """Write example files, and commands to try."""
     from pathlib import Path
 
@@ -42,4 +45,8 @@ def demo(folder: str) -> None:
     path.mkdir(parents=True, exist_ok=True)
     for name, columns in made.items():
         write(str(path / name), columns)
+    if as_json:
+        commands = [line for line in STORIES.splitlines() if line.startswith("sdpmetric")]
+        say_json({"output": folder, "files": list(made), "commands": commands})
+        return
     click.echo(f"Wrote {', '.join(made)} to {folder}.\nTry:\n\ncd {folder}\n\n{STORIES}", nl=False)

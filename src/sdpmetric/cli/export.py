@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from .options import as_json, say_json
+
 __all__ = ["export"]
 
 _TARGETS = ("numpy", "json", "faiss", "onnx", "torch", "sentence-transformers", "pgvector")
@@ -21,7 +23,10 @@ _TARGETS = ("numpy", "json", "faiss", "onnx", "torch", "sentence-transformers", 
 @click.option("--name", help="pgvector: name of the function.  [default: sdpmetric]")
 @click.option("--table", help="pgvector: table to which a mapped column is added.")
 @click.option("--column", help="pgvector: its column of vectors.  [default: embedding]")
-def export(model: str, target: str, to: str | None, rows: str | None, **options: Any) -> None:
+@as_json
+def export(
+    model: str, target: str, to: str | None, rows: str | None, as_json: bool, **options: Any
+) -> None:
     """Write a model for another program.
 
     \b
@@ -57,4 +62,10 @@ def export(model: str, target: str, to: str | None, rows: str | None, **options:
         import numpy as np
 
         metric.feature_names_in_ = np.array(names, dtype=object)
-    click.echo(f"wrote {write(metric, target, to, **given)}")
+    written = write(metric, target, to, **given)
+    if as_json:
+        n_components, n_features = metric.components_.shape
+        said = {"model": model, "output": written, "to": kind}
+        say_json(said | {"n_features": n_features, "n_components": n_components})
+    else:
+        click.echo(f"wrote {written}")

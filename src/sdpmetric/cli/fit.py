@@ -41,7 +41,8 @@ def fit(
     sdpmetric fit songs.csv --id song --triplets triplets.csv -o songs.safetensors
 
     Columns in different units: --search tries them standardised, too. Ctrl-C saves what is
-    certified by then; the same command with --start goes on from there.
+    certified by then; the same command with --start goes on from there. In a search it chooses
+    among the settings tried by then, if there are any, and makes the last fit.
     """
     if (how["label"] is None) == (how["triplets"] is None):
         raise click.UsageError("Give either --label or --triplets.")
@@ -59,10 +60,12 @@ def fit(
         say_json(said)
     else:
         click.echo(_text(said))
-    if not said["converged"]:
-        click.echo(_advice(said, output), err=True)
-        interrupted = said["status"] == "interrupted"
-        ctx.exit(INTERRUPTED if interrupted else NOT_CONVERGED if strict else 0)
+    advice = _advice(said, output)
+    if advice:
+        click.echo(advice, err=True)
+    if "interrupted" in (said["status"], said.get("search_ended")):
+        ctx.exit(INTERRUPTED)
+    ctx.exit(NOT_CONVERGED if strict and not said["converged"] else 0)
 
 
 def _learned(
@@ -124,6 +127,7 @@ def _summary(metric: Any, output: str, seconds: float) -> dict[str, Any]:
     }
     if hasattr(metric, "best_params_"):
         found |= {"chosen": metric.best_params_, "held_out_score": metric.best_score_}
+        found["search_ended"] = metric.search_ended_
     return found
 
 
@@ -148,8 +152,13 @@ def _short(value: Any) -> str:
 
 
 def _advice(said: dict[str, Any], output: str) -> str:
-    go_on = "" if "chosen" in said else f" To go on: the same command with --start {output}"
-    return (
-        f"Warning: not converged ({said['status']}): the gap is {said['gap']:.2g}, the aim was "
-        f"{said['tol']:.2g}. What is saved is valid and its gap certified.{go_on}"
-    )
+    ended = said.get("search_ended") is not None
+    go_on = " To try all settings: the same command again." if ended else ""
+    if "chosen" not in said:
+        go_on = f" To go on: the same command with --start {output}"
+    if not said["converged"]:
+        return (
+            f"Warning: not converged ({said['status']}): the gap is {said['gap']:.2g}, the aim was "
+            f"{said['tol']:.2g}. What is saved is valid and its gap certified.{go_on}"
+        )
+    return f"Warning: {output} is the best of the settings that were tried.{go_on}" if ended else ""

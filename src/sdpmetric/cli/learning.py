@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import signal
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -89,30 +87,16 @@ def fitted_to(learner: Any, X: Any, y: Any, **fit: Any) -> Any:
 
 
 def searched(learner: Any, X: Any, y: Any, **fit: Any) -> Any:
-    """Search with a bar; Ctrl-C ends it, and nothing is chosen."""
-    with warnings.catch_warnings(), search_bar() as report, _one_stop():
+    """Search with a bar; Ctrl-C ends it with a choice among the settings tried by then.
+
+    That is said at once, since the last fit follows; another Ctrl-C ends it as it ends any fit.
+    """
+    with warnings.catch_warnings(), search_bar() as report:
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("always", "Interrupted: chosen among", ConvergenceWarning)
         learner.progress = False if report is None else report
         try:
             learner.fit(X, y, **fit)
         finally:
             learner.progress = False
     return learner
-
-
-class _Stop(BaseException):
-    """Ctrl-C, but not as the fits of a search know it: they would take it for their own end."""
-
-
-@contextmanager
-def _one_stop() -> Iterator[None]:
-    def stop(number: int, frame: Any) -> None:
-        raise _Stop
-
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    except _Stop:
-        raise KeyboardInterrupt from None
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -29,7 +29,8 @@ def drop(f: F) -> F:
 
 
 def as_json(f: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(f)
+    text = "Print a line of JSON, for programs."
+    return click.option("--json", "as_json", is_flag=True, help=text)(f)
 
 
 def output(help: str, default: str | None = "-") -> Callable[[F], F]:
@@ -39,8 +40,10 @@ def output(help: str, default: str | None = "-") -> Callable[[F], F]:
     return click.option("-o", "--output", metavar="FILE", help=help, **how)
 
 
-def say_json(document: Any) -> None:
-    click.echo(json.dumps(_plain(document), ensure_ascii=False, allow_nan=False))
+def say_json(document: Any, *, output: str | None = None) -> None:
+    """One line on standard output, or on standard error where ``output`` is "-", a table there."""
+    text = json.dumps(_plain(document), ensure_ascii=False, allow_nan=False)
+    click.echo(text, err=output == "-")
 
 
 def _plain(value: Any) -> Any:

@@ -28,9 +28,11 @@ __all__ = ["write_report"]
 _STYLE = """\
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
   color: #222; background: #fff }
-table { border-collapse: collapse } th, td { padding: .3rem .8rem; text-align: right }
-th:first-child { text-align: left } tr { border-bottom: 1px solid #ddd }
-tr:last-child { font-weight: bold } img { max-width: 100% } h2 { margin-top: 2.5rem }
+h1 { overflow-wrap: anywhere } h2 { margin-top: 2.5rem } img { max-width: 100% }
+.scores { overflow-x: auto } table { border-collapse: collapse }
+th, td { padding: .3rem .8rem; text-align: right } th { font-weight: normal }
+th:first-child { text-align: left; padding-left: 0 } tr { border-bottom: 1px solid #ddd }
+tr:last-child th, tr:last-child td { font-weight: bold }
 """
 
 
@@ -67,12 +69,13 @@ def _sections(
     learner = fitted(metric).learner
     margins = MarginsDisplay.from_estimator(metric, judged.X, judged.y)
     before, after = (float(np.mean(z <= 0.0)) for z in (margins.before, margins.after))
+    asked = "Bars right of the dotted line have the margin that the fit asked for."
     yield (
         "Near is nearer than far",
         margins.plot(),
         f"Each comparison says that one row is nearer than another. By Euclidean distance "
         f"{before:.1%} of {len(margins.before):,} are wrong, by the learned metric {after:.1%}: "
-        "bars left of zero. Bars right of the dotted line have the margin that the fit asked for.",
+        f"bars left of zero. {asked if margins.rho > 0.0 else ''}",
     )
     labels = judged.y if judged.y.ndim == 1 else None
     yield (
@@ -113,17 +116,18 @@ def _table(judged: Judgement) -> str:
     for row, scores in judged.scores.items():
         cells = "".join(f"<td>{scores[name]:.3f}</td>" for name in names)
         rows.append(f"<tr><th>{escape(row)}</th>{cells}</tr>")
-    return "<table>\n" + "\n".join(rows) + "\n</table>"
+    return '<div class="scores"><table>\n' + "\n".join(rows) + "\n</table></div>"
 
 
 def _verdict(judged: Judgement) -> str:
     """The first score in words."""
     name = next(iter(judged.scores[LEARNED]))
     learned, plain, standard = (judged.scores[n][name] for n in (LEARNED, EUCLIDEAN, STANDARD))
-    what = "answers predicted" if name == "accuracy" else f"rows right ({name})"
+    learned, plain, standard = (round(value, 3) for value in (learned, plain, standard))
+    what = "Answers predicted" if name == "accuracy" else f"Rows right ({name})"
     verdict = "better than" if learned > max(plain, standard) else "no better than"
     return (
-        f"Of the {what}: {learned:.1%} by the learned metric, {plain:.1%} by Euclidean distance, "
+        f"{what}: {learned:.1%} by the learned metric, {plain:.1%} by Euclidean distance, "
         f"{standard:.1%} by Euclidean distance of standardised columns. By this score the learned "
         f"metric is {verdict} the best of the other two here."
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .options import drop, id_column, output
+from .options import as_json, drop, id_column, output, say_json
 
 __all__ = ["suggest"]
 
@@ -20,6 +20,7 @@ __all__ = ["suggest"]
 @drop
 @click.option("--seed", type=int, help="Another seed gives other questions.")
 @output("Table to write, with columns anchor, a, b.")
+@as_json
 def suggest(
     data: str,
     n: int,
@@ -29,6 +30,7 @@ def suggest(
     drop: tuple[str, ...],
     seed: int | None,
     output: str,
+    as_json: bool,
 ) -> None:
     """Say which comparisons to ask next.
 
@@ -60,3 +62,6 @@ def suggest(
     cells = found if ids is None else [[ids[i] for i in row] for row in found.tolist()]
     columns = zip(*(cells if isinstance(cells, list) else cells.tolist()), strict=True)
     write(output, dict(zip(("anchor", "a", "b"), columns, strict=True)))
+    if as_json:
+        said = {"data": data, "model": model, "output": output, "n_questions": len(found)}
+        say_json(said | {"n_asked": 0 if known is None else len(known)}, output=output)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .options import drop, id_column, output
+from .options import as_json, drop, id_column, output, say_json
 
 __all__ = ["transform"]
 
@@ -20,6 +20,7 @@ __all__ = ["transform"]
 @click.option("--nearest", type=click.IntRange(1), metavar="K", help="Write each row's K nearest.")
 @drop
 @output("Table to write.")
+@as_json
 def transform(
     model: str,
     data: str,
@@ -29,6 +30,7 @@ def transform(
     nearest: int | None,
     drop: tuple[str, ...],
     output: str,
+    as_json: bool,
 ) -> None:
     """Map rows by a model, or write distances.
 
@@ -55,14 +57,18 @@ def transform(
     ids = table.ids(id_) if id_ else [str(i) for i in range(len(table))]
     head: dict[str, Any] = {name: list(table.column(name)) for name in [*first, *keep]}
     if nearest is not None:
-        write(output, _nearest(metric, X, ids, nearest, id_ or "row"))
-        return
-    if distances:
+        what, columns = "nearest", _nearest(metric, X, ids, nearest, id_ or "row")
+    elif distances:
         D = metric.pairwise_distances(X)
-        write(output, {id_ or "row": ids} | dict(zip(ids, D.T, strict=True)))
-        return
-    mapped = metric.transform(X)
-    write(output, head | dict(zip(metric.get_feature_names_out(), mapped.T, strict=True)))
+        what, columns = "distances", {id_ or "row": ids} | dict(zip(ids, D.T, strict=True))
+    else:
+        mapped = zip(metric.get_feature_names_out(), metric.transform(X).T, strict=True)
+        what, columns = "mapped", head | dict(mapped)
+    write(output, columns)
+    if as_json:
+        sizes = {"n_rows": len(ids), "n_features": X.shape[1], "n_columns": len(columns)}
+        said = {"model": model, "data": data, "output": output, "wrote": what, **sizes}
+        say_json(said, output=output)
 
 
 def _nearest(metric: Any, X: Any, ids: list[str], k: int, name: str) -> dict[str, Any]:

@@ -7,11 +7,13 @@ from typing import Any, TypeVar
 
 import click
 
-from .options import drop, id_column, label, output
+from .options import as_json, drop, id_column, label, output, say_json
 
 __all__ = ["triplets"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_CLICKS = "query,clicked,skipped"
 
 
 @click.group()
@@ -35,6 +37,7 @@ def _answers(columns: str) -> Callable[[F], F]:
         click.option("--items", metavar="DATA", help="Check that all items are rows of DATA."),
         click.option("--id", "id_", metavar="COLUMN", help="Column of DATA that names its rows."),
         output("Table to write."),
+        as_json,
     ]
 
     def add(f: F) -> F:
@@ -53,6 +56,7 @@ def _answers(columns: str) -> Callable[[F], F]:
 @id_column
 @drop
 @output("Table to write.")
+@as_json
 def labels(
     data: str,
     label: str | None,
@@ -61,6 +65,7 @@ def labels(
     id_: str | None,
     drop: tuple[str, ...],
     output: str,
+    as_json: bool,
 ) -> None:
     """From classes: near rows of the same one are closer.
 
@@ -82,6 +87,9 @@ def labels(
     ids: list[Any] = table.ids(id_) if id_ else list(range(len(table)))
     names = ("anchor", "positive", "negative")
     write(output, {n: [ids[i] for i in c] for n, c in zip(names, found.T.tolist(), strict=True)})
+    if as_json:
+        said = {"data": data, "output": output, "n_rows": len(ids), "n_triplets": len(found)}
+        say_json(said, output=output)
 
 
 @triplets.command("odd-one-out")
@@ -126,16 +134,24 @@ def rankings(answers: str, separator: str, adjacent: bool, **shared: Any) -> Non
 
 
 @triplets.command()
-@_answers("query,clicked,skipped")
+@_answers(_CLICKS)
 @click.option("--separator", default="|", show_default=True, help="Between items of a list.")
-def clicks(answers: str, separator: str, **shared: Any) -> None:
+@click.option("--skip-above", is_flag=True, help="The last column lists all shown, in order.")
+def clicks(answers: str, separator: str, skip_above: bool, columns: str, **shared: Any) -> None:
     """A query, items clicked, items skipped.
 
     Columns query, clicked and skipped; the last two may list items: "b|d|c".
+
+    With --skip-above columns query, clicked and shown, all results in order: a clicked one is
+    nearer than those above it that were not clicked.
     """
     from .conversion import convert
 
-    convert("from_clicks", answers, separator=separator, lists=(1, 2), **shared)
+    if skip_above and columns == _CLICKS:
+        columns = "query,clicked,shown"
+    rule = "skip-above" if skip_above else "skipped"
+    shared |= {"columns": columns, "separator": separator, "rule": rule}
+    convert("from_clicks", answers, lists=(1, 2), **shared)
 
 
 @triplets.command()

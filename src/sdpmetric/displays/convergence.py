@@ -71,6 +71,7 @@ class ConvergenceDisplay:
         bound = {"color": ORANGE, "linestyle": ":"}
         value.axhline(self.upper_bound, **bound, label="its upper bound")
         value.set_ylabel("objective", color=ORANGE)
+        value.ticklabel_format(axis="y", style="plain", useOffset=False)  # it would hide the legend
         legend_above(ax, [*ax.get_lines(), *value.get_lines()])
         self.ax_, self.figure_ = ax, ax.figure
         return self

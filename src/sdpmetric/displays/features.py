@@ -90,7 +90,8 @@ class FeaturesDisplay:
         )
         hidden = len(self.weights) - len(some)
         rest = 100.0 * (1.0 - float(self.weights[some].sum()))
-        ax.set_xlabel(what + (f" ({hidden} more features: {rest:.0f} %)" if hidden else ""))
+        more = f"\n{hidden} more feature{'s' * (hidden > 1)}: {rest:.0f} %" if hidden else ""
+        ax.set_xlabel(what + more, loc="right")  # long names leave the axes narrower than it is
         legend_above(ax, [bars, *ax.get_lines()])
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -47,8 +47,8 @@ class MarginsDisplay:
     def from_estimator(cls, estimator: Any, X: Any, y: Any) -> Self:
         """Margins of comparisons of the rows of X.
 
-        In units that make the mean far distance one by Euclidean distance; by the metric, in
-        those of the fit, where ``rho_`` is the margin.
+        By the metric in units of the fit, where ``rho_`` is the margin; by Euclidean distance in
+        units that make the mean far distance the same.
 
         Parameters
         ----------
@@ -69,8 +69,11 @@ class MarginsDisplay:
             )
         mapped = np.asarray(inside @ parts.learner.components_.T, dtype=np.float64)
         learned = parts.learner.scale_ * edge_distances(mapped, comparisons.edges)
+        # Of its own, Euclidean distance has no unit: a metric that turns from wide columns to
+        # narrow ones would shrink to a single bar beside it.
+        aim = comparisons.far_sums(comparisons.weights, learned)[0] or total
         return cls(
-            comparisons.margins(euclidean * (total / far)),
+            comparisons.margins(euclidean * (aim / far)),
             comparisons.margins(learned),
             float(parts.learner.rho_),
         )

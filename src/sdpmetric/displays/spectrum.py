@@ -61,9 +61,12 @@ class SpectrumDisplay:
         ax.plot(number, e, "o", color=BLUE, markersize=5, label="eigenvalue")
         text = f"effective rank {self.effective_rank:.1f} of {self.n_features}"
         ax.axvline(self.effective_rank, color=GREY, linestyle="--", label=text)
-        ax.set(yscale="log", xlabel="direction")
+        seen = int(np.count_nonzero(e >= _SHOWN * e[0]))
+        rest = f" ({len(e) - seen} more below {_SHOWN:g} of the first)" if seen < len(e) else ""
+        ax.set(yscale="log", xlabel="direction" + rest)
         ax.set_ylabel("eigenvalue of M", color=BLUE)
-        ax.set_ylim(0.5 * max(e[-1], _SHOWN * e[0]), 2.0 * e[0])
+        ax.set_ylim(0.5 * e[seen - 1], 2.0 * e[0])
+        ax.set_xlim(1.0 - 0.05 * seen, 1.05 * seen)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         share = ax.twinx()
         share.plot(number, np.cumsum(e), "-", color=ORANGE, label="running sum")

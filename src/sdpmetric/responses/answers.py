@@ -189,20 +189,33 @@ class Responses:
         cls,
         table: Any,
         *,
-        columns: Sequence[str] = ("query", "clicked", "skipped"),
+        rule: str = "skipped",
+        columns: Sequence[str] | None = None,
         ids: Any = None,
         participants: Any = None,
         weights: Any = None,
         counts: Any = None,
     ) -> Self:
-        """A query, the item or items clicked, and those seen and skipped: every pair of the two.
+        """A query, the item or items clicked, and what was passed over for them.
+
+        ``rule="skipped"``: columns query, clicked, and skipped, the items that were seen and not
+        clicked; each clicked one is nearer than each of them. ``"skip-above"``: columns query,
+        clicked, and shown, all results in order; a clicked one is nearer than those above it that
+        were not clicked. What stands below it may not have been seen and says nothing.
 
         Rows without a click, or with nothing skipped, say nothing and are left out.
 
         >>> Responses.from_clicks([(0, 4, [1, 2]), (3, [], [5])]).triplets.tolist()
         [[0, 4, 1], [0, 4, 2]]
+        >>> log = [(0, [2, 4], [1, 2, 3, 4, 5])]
+        >>> Responses.from_clicks(log, rule="skip-above").triplets.tolist()
+        [[0, 2, 1], [0, 4, 1], [0, 4, 3]]
         """
-        read = list_readers.clicks(table, columns, Lookup(ids))
+        check_choice("rule", rule, ("skipped", "skip-above"))
+        above = rule == "skip-above"
+        names = columns or ("query", "clicked", "shown" if above else "skipped")
+        reader = list_readers.clicks_above if above else list_readers.clicks
+        read = reader(table, names, Lookup(ids))
         return cls._of(read, table, participants, weights, counts)
 
     def units(self, by: str | None = None) -> Ints:

@@ -9,16 +9,20 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 from .._typing import Items
+from .._warnings import warn
+from ..callbacks import CallbackSupportMixin, SearchTask
 from ..learner import MetricEstimator
 from ..progress import shown
+from ..result import Status
 from ..settings import Settings
 from ..threads import working
 from ..validation import check_choice, check_integer, check_real
 from .coordinates import COORDINATES, Coordinates, check_within
-from .search import Ground, Lane, choose, search
+from .search import Ground, Lane, choose, n_settings, search
 
 __all__ = ["Chooser"]
 
@@ -28,7 +32,7 @@ _WITHIN_BY_DEFAULT = 1024
 _STEPS = 150  # evaluations of a fit on the way: one that needs more is judged as it is then
 
 
-class Chooser(MetricEstimator):
+class Chooser(CallbackSupportMixin, MetricEstimator):
     """What the two searches share."""
 
     @abstractmethod
@@ -85,11 +89,24 @@ class Chooser(MetricEstimator):
         grids: dict[str, list[Any]],
         Cs_of: Callable[[Lane], Sequence[float]],
         grounds: Sequence[Ground],
+        task: SearchTask,
     ) -> None:
         """Search, and set the attributes that tell of it."""
         whole = self.search == "product"
-        with working(self.n_jobs), shown(self.progress, "settings tried") as report:
+        total = n_settings(grids, whole)
+        task.begin(total)
+        with working(self.n_jobs), shown(self.progress, "settings tried") as bar:
+
+            def report(done: int, total: int) -> bool:
+                if bar is not None:
+                    bar(done, total)
+                return task.tried(done, total)
+
             table = search(grids, Cs_of, grounds, every=whole, report=report)
+        if table.ended is not None:
+            why = "Interrupted" if table.ended is Status.INTERRUPTED else "Stopped by a callback"
+            warn(f"{why}: chosen among {table.n_tried} of {total} settings.", ConvergenceWarning)
+        self.search_ended_ = table.ended
         rule = {"doubt": self.doubt, "one_standard_error": self.one_standard_error}
         self.best_index_ = choose(table, _simplicity, **rule)
         self.cv_results_ = table.results()
@@ -98,13 +115,15 @@ class Chooser(MetricEstimator):
         lane, C = list(table.rows)[self.best_index_]
         self.best_params_ = {"C": C, **dict(lane)}
 
-    def _refit(self, metric: Any, X: Items, y: Any, **fit: Any) -> Self:
+    def _refit(self, metric: Any, task: SearchTask, X: Items, y: Any, **fit: Any) -> Self:
         kind = self.best_params_["coordinates"]
         coordinates = Coordinates(kind).fit(X, y)
-        metric.fit(coordinates.forward(X), y, **fit)
+        with task.last_fit(metric):
+            metric.fit(coordinates.forward(X), y, **fit)
         self.best_estimator_ = metric if kind == "raw" else make_pipeline(coordinates, metric)
         self.components_ = coordinates.back(metric.components_)
         self.gap_, self.converged_, self.n_iter_ = metric.gap_, metric.converged_, metric.n_iter_
+        task.end()
         return self
 
     def _best_settings(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import Floats, Ints, Items
+from ..callbacks import SearchTask, with_callbacks
 from ..estimators import SDPMetric, TripletSDPMetric
 from ..inputs import as_labels, as_triplets, as_weights, check_varied
 from ..labelled import Kind, Labelled, anchor_weights
@@ -71,6 +72,8 @@ time_limit, random_state, n_jobs
     gap_, converged_, n_iter_ : of the last fit, in its coordinates
     cv_results_ : dict of columns: parameters, scores, gaps, ranks, margins, seconds
     n_splits_ : number of splits
+    search_ended_ : None if all settings were tried, else ``Status.INTERRUPTED`` (Ctrl-C) or
+        ``Status.STOPPED`` (a callback): the choice is then among those tried by then
 
     Examples
     --------
@@ -143,6 +146,7 @@ time_limit, random_state, n_jobs
         self.n_jobs = n_jobs
         self.progress = progress
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Choose the settings, then learn the metric from all rows.
 
@@ -152,6 +156,7 @@ time_limit, random_state, n_jobs
         y : (n,) class labels
         groups : (n,) rows of one group are held out together
         """
+        task = SearchTask(self, X, y)
         X, y = self._validated(X, y, reset=True)
         grids, settings = self._checked_grids(X)
         for name in ("n_neighbors", "n_impostors", "n_rounds"):
@@ -178,11 +183,11 @@ time_limit, random_state, n_jobs
             )
             for train, held in splits
         ]
-        self._choose(grids, self._paths(codes, settings), grounds)
+        self._choose(grids, self._paths(codes, settings), grounds, task)
         chosen = SDPMetric(
             **self._best_settings(), neighbors=self.neighbors, class_weight=self.class_weight
         )
-        return self._refit(chosen, X, y)
+        return self._refit(chosen, task, X, y)
 
     def _grids(self, X: Items) -> dict[str, Any]:
         names = ("n_neighbors", "n_impostors", "n_rounds", "triplets", "prior_weight", "h")
@@ -288,6 +293,7 @@ n_jobs
         self.n_jobs = n_jobs
         self.progress = progress
 
+    @with_callbacks
     def fit(self, X: Any, triplets: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the settings, then learn the metric from all comparisons.
 
@@ -298,6 +304,7 @@ n_jobs
         sample_weight : (m,) weight of each comparison
         groups : (m,) comparisons of one group are held out together, with ``folds="group"``
         """
+        task = SearchTask(self, X, triplets, sample_weight)
         X = self._validated(X, reset=True)
         grids, settings = self._checked_grids(X)
         check_choice("folds", self.folds, FOLDS_BY)
@@ -316,9 +323,9 @@ n_jobs
             for train, held in splits
         ]
         path = self._path(settings)
-        self._choose(grids, lambda lane: path, grounds)
+        self._choose(grids, lambda lane: path, grounds, task)
         chosen = TripletSDPMetric(**self._best_settings())
-        return self._refit(chosen, X, indices, sample_weight=weights)
+        return self._refit(chosen, task, X, indices, sample_weight=weights)
 
     def score(self, X: Any, triplets: Any, sample_weight: Any = None) -> float:
         """The share of comparisons answered rightly, as `triplet_accuracy`."""

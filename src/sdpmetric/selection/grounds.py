@@ -62,7 +62,8 @@ class View(ABC):
     def fit(self, given: dict[str, Any], settings: Settings, start: Floats | None) -> Result:
         key = *(value for name, value in given.items() if name != "n_rounds"), settings.C
         if key not in self.fits:
-            self.fits[key] = settings.solve(self.ready(given, settings), start)
+            ready = self.ready(given, settings)
+            self.fits[key] = settings.solve(ready, start, one_of_many=True)
         return self.fits[key]
 
     def steady(self, given: dict[str, Any], settings: Settings, result: Result) -> float:
@@ -160,7 +161,7 @@ class _LabelView(View):
 
     def further(self, given: dict[str, Any], settings: Settings, result: Result) -> Result:
         for _ in range(1, given["n_rounds"]):
-            result, _ = self.rows.again(settings, _kind(given), result)
+            result, _ = self.rows.again(settings, _kind(given), result, one_of_many=True)
         return result
 
     def score(self, components: Floats | None) -> float:

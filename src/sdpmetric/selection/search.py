@@ -8,7 +8,7 @@ best.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Protocol, TypeAlias
@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import Floats
+from ..result import Status
 
-__all__ = ["Ground", "Lane", "Table", "Trial", "choose", "search"]
+__all__ = ["Ground", "Lane", "Table", "Trial", "choose", "n_settings", "search"]
 
 Lane: TypeAlias = tuple[tuple[str, Any], ...]  # settings but C, by name
 _WINDOW = 2  # values of C on either side of the best that later grids look at
@@ -47,9 +48,14 @@ class Ground(Protocol):
 
 @dataclass
 class Table:
-    """Candidates and their trials, in the order in which they were first tried."""
+    """Candidates and their trials, in the order in which they were first tried.
+
+    ``n_tried``: lanes that are complete; ``ended``: why not all of them were tried, if so.
+    """
 
     rows: dict[tuple[Lane, float], list[Trial]] = field(default_factory=dict)
+    n_tried: int = 0
+    ended: Status | None = None
 
     def scores(self) -> Floats:
         """(candidates, splits)."""
@@ -81,46 +87,65 @@ def search(
     grounds: Iterable[Ground],
     *,
     every: bool,
-    report: Callable[[int, int], object] | None = None,
+    report: Callable[[int, int], object] = lambda done, total: None,
 ) -> Table:
-    """Try the grids one after the other, or all combinations of them."""
+    """Try the grids one after the other, or all combinations of them.
+
+    Ends early if ``report`` returns something true, or by Ctrl-C once a lane is complete.
+    """
     kept = list(grounds)
-    table = Table()
-    total = _steps(grids, every)
-    done = 0
+    table, total = Table(), n_settings(grids, every)
+    try:
+        for lane, Cs in _plan(grids, Cs_of, every, table):
+            # Where we started: the prior alone, once in each of the coordinates.
+            alone = _alone(grids, lane)
+            at = alone, Cs_of(alone)[0]
+            if at not in table.rows:
+                table.rows[at] = [ground.untouched(alone) for ground in kept]
+            found = [ground.trials(lane, Cs) for ground in kept]
+            for i, C in enumerate(Cs):
+                table.rows[lane, C] = [trials[i] for trials in found]
+            table.n_tried += 1
+            if report(table.n_tried, total) and table.n_tried < total:
+                table.ended = Status.STOPPED
+                break
+    except KeyboardInterrupt:
+        if table.n_tried == 0:
+            raise
+        table.ended = Status.INTERRUPTED
+    return table
 
-    first = next(iter(grids))
-    lane = {name: values[0] for name, values in grids.items()}
 
-    def run(settings: dict[str, Any], window: slice = slice(None)) -> None:
-        nonlocal done
-        # Where we started: the prior alone, once in each of the coordinates, which come first.
-        alone = _lane(lane | {first: settings[first], "prior_weight": 1.0})
-        if (alone, Cs_of(alone)[0]) not in table.rows:
-            table.rows[alone, Cs_of(alone)[0]] = [ground.untouched(alone) for ground in kept]
-        chosen = _lane(settings)
-        Cs = list(Cs_of(chosen)[window])
-        found = [ground.trials(chosen, Cs) for ground in kept]
-        for i, C in enumerate(Cs):
-            table.rows[chosen, C] = [trials[i] for trials in found]
-        done += 1
-        if report is not None:
-            report(done, total)
-
+def _plan(
+    grids: dict[str, list[Any]],
+    Cs_of: Callable[[Lane], Sequence[float]],
+    every: bool,
+    table: Table,
+) -> Iterator[tuple[Lane, Sequence[float]]]:
+    """Which lanes to try, and at which values of C; the table tells how the earlier ones did."""
     if every:
-        for combination in _combinations(grids):
-            run(combination)
-        return table
+        for lane in map(_lane, _combinations(grids)):
+            yield lane, Cs_of(lane)
+        return
+    first = next(iter(grids))
+    start = {name: values[0] for name, values in grids.items()}
     for value in grids[first]:
-        run(lane | {first: value})
+        lane = _lane(start | {first: value})
+        yield lane, Cs_of(lane)
     for name in list(grids)[1:]:
         best, C = _best_fitted(table)
         at = list(Cs_of(best)).index(C)
         window = slice(max(0, at - _WINDOW), at + _WINDOW + 1)
         for value in grids[name]:
             if value != dict(best)[name]:
-                run(dict(best) | {name: value}, window)
-    return table
+                lane = _lane(dict(best) | {name: value})
+                yield lane, Cs_of(lane)[window]
+
+
+def _alone(grids: dict[str, list[Any]], lane: Lane) -> Lane:
+    """The prior alone, in the coordinates of a lane, which come first."""
+    start = {name: values[0] for name, values in grids.items()}
+    return _lane(start | dict(lane[:1]) | {"prior_weight": 1.0})
 
 
 def choose(
@@ -166,6 +191,7 @@ def _combinations(grids: dict[str, list[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(grids, values, strict=True)) for values in product(*grids.values())]
 
 
-def _steps(grids: dict[str, list[Any]], every: bool) -> int:
+def n_settings(grids: dict[str, list[Any]], every: bool) -> int:
+    """How many lanes a search has."""
     sizes = [len(values) for values in grids.values()]
     return int(np.prod(sizes)) if every else sizes[0] + sum(size - 1 for size in sizes[1:])

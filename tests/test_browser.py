@@ -1,0 +1,141 @@
+"""Pages as a browser shows them: every picture drawn, no error, nothing asked of a network.
+
+Debian: apt-get install chromium chromium-driver (`.ci/run` does it, and builds the site).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from sdpmetric.cli import main
+from sdpmetric.cli.demo_data import tables
+from sdpmetric.cli.writing import write
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
+    "--disable-background-networking --disable-component-update"
+)
+EMPTY = "<!doctype html><link rel=icon href='data:,'>"
+PICTURES = """
+await Promise.all([...document.images].map(i => { i.loading = "eager"; return i.decode() }))
+  .catch(() => {})  // what cannot be shown is seen below
+return [...document.images].map(i => [i.complete, i.naturalWidth, i.clientWidth, i.alt])"""
+# By how many pixels one would have to scroll sideways.
+BEYOND = "const d = document.documentElement; return d.scrollWidth - d.clientWidth"
+REQUIRED = os.environ.get("SDPMETRIC_BROWSER") == "required"
+SITE = Path(__file__).parent.parent / "output" / "docs"
+HOW = "apt-get install chromium chromium-driver"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Headless Chromium with an empty profile."""
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not REQUIRED and (chromium is None or driver is None):
+        pytest.skip(f"needs Chromium and ChromeDriver: {HOW}")
+    if not REQUIRED:
+        pytest.importorskip("selenium")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(chromium)
+    for flag in FLAGS.split():
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    started = webdriver.Chrome(options, webdriver.ChromeService(str(driver)))
+    yield started
+    started.quit()
+
+
+def opened(browser: Any, page: Path, width: int = 900) -> tuple[list[str], list[str]]:
+    """Open a page; what it complained of, and all addresses that were asked for."""
+    size = {"width": width, "height": 1200, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    for kind in ("browser", "performance"):
+        browser.get_log(kind)  # what earlier pages left
+    browser.get(page.as_uri())
+    said = [e["message"] for e in browser.get_log("browser") if e["level"] != "INFO"]
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    return said, [request["request"]["url"] for request in asked]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, columns in tables().items():
+        write(name, columns)
+    return tmp_path
+
+
+def call(line: str) -> None:
+    result = CliRunner().invoke(main, line.split())
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("width", [900, 400])
+@pytest.mark.parametrize("kind", ["labels", "triplets"])
+def test_report(browser: Any, folder: Path, kind: str, width: int) -> None:
+    if kind == "labels":
+        call("fit wine-train.csv -l cultivar -o m.json --tol 0.01")
+        data = "wine-test.csv -l cultivar -g wine-train.csv"
+    else:
+        call("triplets odd-one-out answers.csv -o t.csv")
+        call("fit songs.csv --id song -t t.csv -o m.json --tol 0.01")
+        data = "songs.csv --id song -t t.csv"
+    call(f"evaluate m.json {data} --report page.html")
+    said, asked = opened(browser, folder / "page.html", width)
+    assert said == []
+    page = (folder / "page.html").as_uri()
+    assert page in asked  # requests are seen
+    assert [url for url in asked if url != page and not url.startswith("data:")] == []
+    pictures = browser.execute_script(PICTURES)
+    assert len(pictures) == 5
+    for complete, natural, shown, words in pictures:
+        assert complete
+        assert words
+        assert natural > 200
+        assert 200 < shown < width
+    assert browser.execute_script(BEYOND) == 0
+
+
+@pytest.mark.skipif(
+    not REQUIRED, reason="the site may be old: make docs, SDPMETRIC_BROWSER=required"
+)
+@pytest.mark.parametrize("width", [1300, 400])
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("index", "guide", "how-it-works", "gallery/index", "gallery/a1_labels", "api"),
+        *("api/sdpmetric.SDPMetric", "benchmarks", "paper-results"),
+    ],
+)
+def test_site(browser: Any, page: str, width: int) -> None:
+    said, asked = opened(browser, SITE / f"{page}.html", width)
+    assert said == []
+    assert [url for url in asked if not url.startswith((SITE.as_uri(), "data:"))] == []
+    assert (SITE / f"{page}.html").as_uri() in asked
+    for complete, natural, *_ in browser.execute_script(PICTURES):
+        assert complete
+        assert natural > 0
+    assert browser.execute_script(BEYOND) == 0
+
+
+def test_what_is_wrong_would_be_seen(browser: Any, tmp_path: Path) -> None:
+    """A page with faults, so that the test above can fail."""
+    page = tmp_path / "bad.html"
+    page.write_text(f"{EMPTY}<img src='data:image/png;base64,AAAA'><img src='http://127.0.0.1:9/'>")
+    said, asked = opened(browser, page)
+    assert len(said) == 1  # of the second
+    broken, lost = browser.execute_script(PICTURES)
+    assert broken[1] == lost[1] == 0
+    assert "http://127.0.0.1:9/" in asked
