@@ -9,10 +9,13 @@ from problems import random_triplets
 from sdpmetric.selection.folds import comparison_splits, row_splits
 
 
-@pytest.mark.parametrize(("n", "expected"), [(100, 15), (1_500, 10), (2_500, 5), (6_000, 1)])
+@pytest.mark.parametrize(
+    ("n", "expected"), [(100, 15), (1_500, 10), (2_500, 5), (6_000, 5), (50_000, 1)]
+)
 def test_rows_without_a_word(n: int, expected: int) -> None:
     codes = np.arange(n) % 3
-    splits = row_splits(None, np.zeros((n, 1)), codes, None, 0)
+    splits, scouts = row_splits(None, np.zeros((n, 1)), codes, None, 0)
+    assert scouts == (1 if n > 5_000 else expected)
     assert len(splits) == expected
     for train, held in splits:
         assert len(np.intersect1d(train, held)) == 0
@@ -24,7 +27,7 @@ def test_rows_without_a_word(n: int, expected: int) -> None:
 
 
 def test_rows_of_tiny_classes() -> None:
-    splits = row_splits(None, np.zeros((7, 1)), np.array([0, 0, 0, 1, 1, 1, 1]), None, 0)
+    splits, _ = row_splits(None, np.zeros((7, 1)), np.array([0, 0, 0, 1, 1, 1, 1]), None, 0)
     assert len(splits) == 12  # four members at most, three times over
 
 

@@ -115,6 +115,10 @@ class Objective:
         return int(self.X.shape[1])
 
     @property
+    def n_comparisons(self) -> int:
+        return len(self.coefficients)
+
+    @property
     def share(self) -> float:
         """``1 - t``, the share of M that is learned."""
         return 1.0 - self.t

@@ -66,13 +66,16 @@ class PathDisplay:
         rows = np.array(lanes[lane])[np.argsort(results["param_C"][lanes[lane]])]
         where = dict(zip(names, lane, strict=True))["param_coordinates"]
         alone = (results["param_prior_weight"] == 1.0) & (results["param_coordinates"] == where)
+        scores = np.stack([results[f"split{i}_test_score"] for i in range(estimator.n_splits_)], 1)
+        # On the splits that all of the path have seen, or the points could not be compared.
+        scores = scores[:, ~np.isnan(scores[rows]).any(axis=0)]
         return cls(
             results["param_C"][rows],
-            results["mean_test_score"][rows],
-            results["std_test_score"][rows] / np.sqrt(estimator.n_splits_),
+            scores[rows].mean(axis=1),
+            scores[rows].std(axis=1) / np.sqrt(scores.shape[1]),
             results["mean_rho"][rows],
             results["mean_rank"][rows],
-            float(results["mean_test_score"][alone][0]),
+            float(scores[alone][0].mean()),
             estimator.best_params_["C"] if lane == chosen else None,
             where,
         )

@@ -90,10 +90,11 @@ class Chooser(CallbackSupportMixin, MetricEstimator):
         Cs_of: Callable[[Lane], Sequence[float]],
         grounds: Sequence[Ground],
         task: SearchTask,
+        finals: Sequence[Callable[[], Ground]] = (),
     ) -> None:
         """Search, and set the attributes that tell of it."""
         whole = self.search == "product"
-        total = n_settings(grids, whole)
+        total = n_settings(grids, whole) + len(finals)
         task.begin(total)
         with working(self.n_jobs), shown(self.progress, "settings tried") as bar:
 
@@ -102,7 +103,7 @@ class Chooser(CallbackSupportMixin, MetricEstimator):
                     bar(done, total)
                 return task.tried(done, total)
 
-            table = search(grids, Cs_of, grounds, every=whole, report=report)
+            table = search(grids, Cs_of, grounds, every=whole, finals=finals, report=report)
         if table.ended is not None:
             why = "Interrupted" if table.ended is Status.INTERRUPTED else "Stopped by a callback"
             warn(f"{why}: chosen among {table.n_tried} of {total} settings.", ConvergenceWarning)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -48,8 +49,10 @@ time_limit, random_state, n_jobs
     h, n_neighbors, n_impostors, triplets, n_rounds, prior_weight : a value, or a list of them
         Grids for the parameters of the same names of `SDPMetric`.
     cv : None, int, splitter or iterable, default=None
-        None: five stratified folds, repeated for fewer than 2,000 rows; a single fifth from 5,000
-        rows on. Folds of ``groups`` where these are given to `fit`.
+        None: five stratified folds, repeated for fewer than 2,000 rows. From 5,000 rows on all
+        settings are tried on the first fold, and the best eight and the prior alone on the others;
+        from 50,000 rows on there is a single fifth. Folds of ``groups`` where these are given to
+        `fit`.
     scoring : "knn", "triplets" or a classifier, default="knn"
         "knn": accuracy of a vote of three nearest neighbours among the training rows; another
         classifier in its place; or the share of held-out triplets that are right.
@@ -170,21 +173,17 @@ time_limit, random_state, n_jobs
         check_pairs(codes)
         check_varied(X)
         weights = anchor_weights(self.class_weight, y)
-        splits = row_splits(self.cv, X, codes, groups, seed_of(self.random_state))
+        splits, scouts = row_splits(self.cv, X, codes, groups, seed_of(self.random_state))
         widest = Kind("knn", max(grids["n_neighbors"]), max(grids["n_impostors"]))
-        grounds = [
-            LabelGround(
-                settings,
-                Labelled(X[train], _dense(codes[train]), _some(weights, train), self.neighbors),
-                codes[train],
-                X[held],
-                codes[held],
-                widest,
-                self.scoring,
-            )
-            for train, held in splits
-        ]
-        self._choose(grids, self._paths(codes, settings), grounds, task)
+
+        def ground(train: Ints, held: Ints) -> LabelGround:
+            rows = Labelled(X[train], _dense(codes[train]), _some(weights, train), self.neighbors)
+            tried = X[held], codes[held]
+            return LabelGround(settings, rows, codes[train], *tried, widest, self.scoring)
+
+        grounds = [ground(*split) for split in splits[:scouts]]
+        finals = [partial(ground, *split) for split in splits[scouts:]]
+        self._choose(grids, self._paths(codes, settings), grounds, task, finals)
         chosen = SDPMetric(
             **self._best_settings(), neighbors=self.neighbors, class_weight=self.class_weight
         )

@@ -11,6 +11,7 @@ from sklearn.model_selection import (
     KFold,
     RepeatedStratifiedKFold,
     StratifiedGroupKFold,
+    StratifiedKFold,
     StratifiedShuffleSplit,
     check_cv,
 )
@@ -25,24 +26,30 @@ Splits: TypeAlias = list[tuple[Ints, Ints]]
 _FOLDS = 5
 _VOTES = 2_000  # held-out rows that a score should rest on, if repetition can provide them
 _REPEATS = 3
-_MANY = 5_000  # rows from which on a single fifth is enough
+_MANY = 5_000  # rows from which on a first choice on a single fifth is enough
+_PLENTY = 50_000  # and from which on the last
 
 
-def row_splits(cv: Any, X: Items, codes: Ints, groups: Any, seed: int) -> Splits:
-    """Training and held-out rows of each split.
+def row_splits(cv: Any, X: Items, codes: Ints, groups: Any, seed: int) -> tuple[Splits, int]:
+    """Training and held-out rows of each split, and on how many of them all settings are tried.
 
-    None is our own rule: five stratified folds, up to three times over for fewer than 2,000 rows,
-    a single fifth from 5,000 rows on. Scores on a hundred rows are too noisy to choose by.
+    None is our own rule: five stratified folds, up to three times over for fewer than 2,000 rows.
+    From 5,000 rows on all are tried on the first fold and the best on the others; from 50,000 on
+    there is a single fifth. Scores on a hundred rows are too noisy to choose by.
     """
     n = len(codes)
     if groups is not None and len(groups) != n:
         raise ValueError(f"groups must have one entry per row of X, {n}, got {len(groups)}.")
+    scouts = None
     if cv is None:
         folds = int(min(_FOLDS, np.bincount(codes).max()))
         if groups is not None:
             cv = StratifiedGroupKFold(
                 min(_FOLDS, _count(groups, "groups")), shuffle=True, random_state=seed
             )
+        elif n >= _MANY and np.bincount(codes).min() >= _FOLDS and n < _PLENTY:
+            cv = StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
+            scouts = 1
         elif n >= _MANY and np.bincount(codes).min() > 1:
             cv = StratifiedShuffleSplit(1, test_size=1.0 / _FOLDS, random_state=seed)
         else:
@@ -57,7 +64,7 @@ def row_splits(cv: Any, X: Items, codes: Ints, groups: Any, seed: int) -> Splits
                 "expected two classes for training, one of them with two members, and a held-out "
                 "row."
             )
-    return splits
+    return splits, scouts or len(splits)
 
 
 def comparison_splits(cv: Any, indices: Ints, by: str, groups: Any, seed: int) -> Splits:

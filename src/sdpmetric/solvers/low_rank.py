@@ -7,6 +7,7 @@ evaluation costs two passes over X and none of the work is done on D x D matrice
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -58,14 +59,15 @@ def low_rank(
     Parameters
     ----------
     start : (D, d) factor to start from
-    rank : columns of the factor at the start; more than the rank of the optimum is best
+    rank : columns of the factor at the start, at most; more than the rank of the optimum is best,
+        which for m comparisons is seldom above the root of m
     corrections : steps that L-BFGS remembers, fewer where ``history_bytes`` does not allow them
     dense_limit : up to this dimension the certificate decomposes G whole
     screen : skip comparisons that cannot count, where that saves time; the steps are the same
     """
     oracle = Oracle(objective, dense_limit=dense_limit, seed=seed)
     monitor = Monitor(oracle, objective.share, tol, max_iter, time_limit, callback)
-    sketch = scatter_sketch(objective, oracle, rank)
+    sketch = scatter_sketch(objective, oracle, min(rank, math.isqrt(objective.n_comparisons) + 1))
     P = sketch.start if start is None else start
     seen = Screened(objective) if screen and worthwhile(objective) else objective
     climb = _Climb(seen, oracle, sketch, History(corrections, history_bytes))
