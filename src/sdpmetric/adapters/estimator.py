@@ -16,7 +16,7 @@ from ..progress import Report
 from ..resampling import check_resampling
 from ..retrieval.scorers import check_score
 from ..selection.chooser import Chooser
-from ..settings import seed_of
+from ..settings import Settings, seed_of
 from ..threads import working
 from ..validation import check_integer, check_real
 from .ground import QueryGround, hardness_of
@@ -29,6 +29,7 @@ from .vectors import Vectors
 __all__ = ["EmbeddingAdapter"]
 
 _SKIPS = 0, 30, 100
+_BOUNDED = 2.0, 12.0  # C: among a thousand pairs and their nearest negatives, more only costs time
 
 
 class EmbeddingAdapter(Chooser):
@@ -44,7 +45,7 @@ class EmbeddingAdapter(Chooser):
     Parameters
     ----------
     Cs : int or list, default=3
-        As in `SDPMetricCV`.
+        Values of C, or how many between 2 and 12 (or as in `SDPMetricCV`, for unbounded losses).
     n_components, loss, h, prior, search, one_standard_error, solver, solver_options, tol, \
 max_iter, time_limit, random_state, n_jobs, progress
         As in `SDPMetricCV`. For fewer columns give a prior of that rank as well, the projection to
@@ -74,7 +75,7 @@ max_iter, time_limit, random_state, n_jobs, progress
         Standard errors, over the folds, of the gain that is worth leaving the prior for.
     confidence, n_resamples : float, default=0.95, and int, default=10_000
         Of the report's intervals, a bootstrap over queries.
-    search_tol : float, default=3e-3
+    search_tol : float, default=1e-2
         Relative gap of the fits on the way; the last one is made to ``tol``.
 
     Attributes
@@ -124,7 +125,7 @@ max_iter, time_limit, random_state, n_jobs, progress
         n_resamples: int = 10_000,
         solver: str = "low-rank",
         solver_options: dict[str, Any] | None = None,
-        search_tol: float = 3e-3,
+        search_tol: float = 1e-2,
         tol: float = 1e-4,
         max_iter: int = 3000,
         time_limit: float | None = None,
@@ -235,6 +236,9 @@ max_iter, time_limit, random_state, n_jobs, progress
         limit = len(X) / 20
         skip = [s for s in _SKIPS if s < limit] or [0] if self.skip is None else self.skip
         return {"coordinates": "raw", "skip": skip} | {n: getattr(self, n) for n in names}
+
+    def _path(self, settings: Settings) -> list[float]:
+        return self._between(*_BOUNDED) if settings.bounded() else super()._path(settings)
 
     def _mined(self, grids: dict[str, list[Any]], known: Pairs) -> dict[str, list[Any]]:
         """The grids of mining, checked; they are idle where nothing is mined."""

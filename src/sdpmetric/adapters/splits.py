@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,11 @@ def query_folds(cv: Any, pairs: Pairs, vectors: Vectors, seed: int) -> list[tupl
                 "at least one per fold, and two folds."
             )
         cv = GroupKFold(folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        given = list(check_cv(cv).split(pairs.asked, None, kin))
     splits = []
-    for number, (train, held) in enumerate(check_cv(cv).split(pairs.asked, None, kin)):
+    for number, (train, held) in enumerate(given):
         if len(train) == 0 or len(held) == 0:
             raise ValueError(
                 f"cv: split {number} has {len(train)} training and {len(held)} held-out queries, "
