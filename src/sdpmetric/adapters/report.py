@@ -26,6 +26,9 @@ class Estimate:
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return _cell(self, "")
+
 
 @dataclass(frozen=True)
 class Change:
