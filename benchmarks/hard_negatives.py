@@ -28,7 +28,7 @@ from sdpmetric.adapters.pairs import read_pairs
 from sdpmetric.adapters.vectors import Vectors
 
 QUERIES = 1000
-GUARDS = 0.0, 0.5, 1.0
+GUARDS = 0.0, 1.0
 SKIPS = 0, 30, 100
 FIXED: dict[str, Any] = {"C": 5.0, "prior": "identity", "prior_weight": 0.5, "tol": 1e-2}
 SCORES = "hit@1", "ndcg@10", "recall@100"
@@ -116,15 +116,15 @@ def main() -> None:
         task = bar.add_task("fits", total=options.draws * (len(GUARDS) * len(SKIPS) + 2))
         for seed in range(options.draws):
             rows += draw(data, seed, base, lambda: bar.advance(task))
+            content = {
+                "seeds": list(range(seed + 1)),
+                "seconds": time.perf_counter() - began,
+                "before": {name: float(base[name].mean()) for name in SCORES},
+                "fixed": FIXED,
+                "rows": rows,
+            }
+            save("hard_negatives", content)
     report(rows, base)
-    content = {
-        "seeds": list(range(options.draws)),
-        "seconds": time.perf_counter() - began,
-        "before": {name: float(base[name].mean()) for name in SCORES},
-        "fixed": FIXED,
-        "rows": rows,
-    }
-    save("hard_negatives", content)
 
 
 def report(rows: list[dict[str, Any]], base: dict[str, Array]) -> None:

@@ -158,6 +158,8 @@ def test_nothing_is_left() -> None:
     bare = read_pairs([(0, 1)], vectors)
     with pytest.raises(ValueError, match=r"skip is 200 and guard is 1: no row of X is left"):
         comparisons(vectors, bare, Hardness(4, 200, 1.0))
+    with pytest.raises(ValueError, match=r"n_negatives is 0 and none of 1 queries"):
+        comparisons(vectors, bare, Hardness(0, 0, 1.0))
     assert (hard_negatives(vectors, pairs, Hardness(4, 200, 1.0)) == -1).all()
 
 

@@ -29,7 +29,7 @@ from .vectors import Vectors
 __all__ = ["EmbeddingAdapter"]
 
 _SKIPS = 0, 30, 100
-_BOUNDED = 2.0, 12.0  # C: among a thousand pairs and their nearest negatives, more only costs time
+_BOUNDED = 2.0, 5.0  # C: with hard negatives more hardly ever wins, and costs most of the time
 
 
 class EmbeddingAdapter(Chooser):
@@ -44,13 +44,13 @@ class EmbeddingAdapter(Chooser):
 
     Parameters
     ----------
-    Cs : int or list, default=3
-        Values of C, or how many between 2 and 12 (or as in `SDPMetricCV`, for unbounded losses).
+    Cs : int or list, default=2
+        Values of C, or how many between 2 and 5 (or as in `SDPMetricCV`, for unbounded losses).
     n_components, loss, h, prior, search, one_standard_error, solver, solver_options, tol, \
 max_iter, time_limit, random_state, n_jobs, progress
         As in `SDPMetricCV`. For fewer columns give a prior of that rank as well, the projection to
         principal directions say.
-    prior_weight : a value, or a list of them, default=(0.8, 0.5, 0.2, 0.0)
+    prior_weight : a value, or a list of them, default=(0.8, 0.5, 0.0)
         How much of the metric is the vectors as they are.
     n_negatives : a value, or a list of them, default=20
         Mined for each query, beside those that are given. 0: only these.
@@ -59,7 +59,8 @@ max_iter, time_limit, random_state, n_jobs, progress
         unmarked, the more. None: 0, 30 and 100, as far as they are less than a twentieth of X.
     guard : a value, or a list of them, default=1.0
         A row is no candidate where its distance to one of the query's known positives is less than
-        this share of that positive's distance to the query.
+        this share of that positive's distance to the query: it may well be relevant too. A query
+        whose positive is far off may be left without any.
     n_rounds : a value, or a list of them, default=(1, 2)
         Fits in all; each after the first mines negatives under the metric of the last.
     cv : None, int or splitter, default=None
@@ -104,13 +105,13 @@ max_iter, time_limit, random_state, n_jobs, progress
 
     def __init__(
         self,
-        Cs: Any = 3,
+        Cs: Any = 2,
         *,
         n_components: int | None = None,
         loss: str | Loss = "huber",
         h: Any = 0.02,
         prior: Any = "identity",
-        prior_weight: Any = (0.8, 0.5, 0.2, 0.0),
+        prior_weight: Any = (0.8, 0.5, 0.0),
         n_negatives: Any = 20,
         skip: Any = None,
         guard: Any = 1.0,

@@ -46,10 +46,7 @@ def comparisons(
         order = np.argsort(of_negative, kind="stable")
         negative, of_negative = negative[order], of_negative[order]
     if len(negative) == 0:
-        raise ValueError(
-            f"skip is {hardness.skip} and guard is {hardness.guard:g}: no row of X is left as a "
-            f"negative for any of {len(pairs)} queries, expected smaller values."
-        )
+        raise ValueError(_nothing(hardness, len(pairs)))
     counts = np.bincount(of_negative, minlength=len(pairs))
     first = np.cumsum(counts) - counts
     each = counts[pairs.of_positive]  # every positive with every negative of its query
@@ -60,6 +57,18 @@ def comparisons(
     sizes = np.bincount(query, minlength=len(pairs))[query]
     weights = None if np.ptp(sizes) == 0 else sizes.min() / sizes
     return *vectors.compact(triplets), weights
+
+
+def _nothing(hardness: Hardness, n_queries: int) -> str:
+    if hardness.n_negatives == 0:
+        return (
+            f"n_negatives is 0 and none of {n_queries} queries to learn from has a negative in "
+            "pairs, expected some, or n_negatives of at least 1."
+        )
+    return (
+        f"skip is {hardness.skip} and guard is {hardness.guard:g}: no row of X is left as a "
+        f"negative for any of {n_queries} queries, expected smaller values."
+    )
 
 
 def hard_negatives(
