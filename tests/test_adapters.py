@@ -141,6 +141,29 @@ def test_rounds_mine_under_the_metric_of_the_last() -> None:
     assert adapter.gap_ <= 1e-7
 
 
+def test_a_trial_fits_training_queries_and_scores_the_others() -> None:
+    X, pairs = planted()
+    train, held = np.arange(0, 120, 2), np.arange(1, 120, 2)
+    params = SMALL | {"n_rounds": 2, "test_size": 0.0, "search_tol": 1e-7, "scoring": "mrr"}
+    adapter = EmbeddingAdapter(**params | {"cv": [(train, held)]}).fit(X, pairs)
+    vectors, how = Vectors(X), Hardness(5, 0, 1.0)
+    known = read_pairs(pairs[train], vectors)
+    metric = TripletSDPMetric(C=3.0, prior="identity", prior_weight=0.5, tol=1e-7)
+    relevant: list[Any] = [[] for _ in X]
+    for query, positive in pairs[held]:
+        relevant[query] = [positive]
+    expected, last = [], None
+    for _ in range(2):
+        metric.fit(*comparisons(vectors, known, how, last))
+        last = metric.components_
+        with pytest.warns(UserWarning, match="left out"):
+            expected.append(retrieval_scores(X, relevant=relevant, k=1, metric=metric)["mrr"])
+    assert abs(expected[0] - expected[1]) > 1e-3
+    results = adapter.cv_results_
+    [row] = np.flatnonzero(results["param_prior_weight"] == 0.5)
+    assert results["split0_test_score"][row] == pytest.approx(expected[1], abs=3e-4)
+
+
 def test_given_negatives_alone() -> None:
     X, pairs = planted()
     rng = np.random.default_rng(0)
