@@ -105,7 +105,7 @@ def draw(data: Data, seed: int, base: dict[str, Array], bar: Any) -> list[dict[s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=2)
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     data = banking(None)
