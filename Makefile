@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLD_PYTHON ?= python3.11 # the last that NumPy 1.23, which some peers need, has wheels for
 
-.PHONY: demo pictures docs test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-wide bench-path bench-adapter reproduce clean
+.PHONY: demo pictures docs test lint bench-solver bench-defaults bench-peers bench-sdp bench-mining bench-scale bench-wide bench-path bench-adapter bench-negatives reproduce clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -51,6 +51,9 @@ bench-path: $(VENV)/bench.stamp
 
 bench-adapter: $(VENV)/bench.stamp
 	$(BIN)/python -m benchmarks.adapter
+
+bench-negatives: $(VENV)/bench.stamp
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.hard_negatives
 
 # Every table and figure of the paper; QUICK=1: a small subset in minutes, kept apart in output/.
 reproduce: $(VENV)/bench.stamp .venv-peers/stamp .venv-mlpack/stamp

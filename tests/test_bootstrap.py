@@ -96,7 +96,7 @@ def test_seeds_and_blocks(
     first = accuracy_interval(X, r, metric)
     assert first == accuracy_interval(X, r, metric)
     assert first != accuracy_interval(X, r, metric, random_state=1)
-    monkeypatch.setattr("sdpmetric.responses.bootstrap._BLOCK_BYTES", 1_000)
+    monkeypatch.setattr("sdpmetric.resampling._BLOCK_BYTES", 1_000)
     assert accuracy_interval(X, r, metric) == first
 
 

@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import sdpmetric
 from problems import UserLoss, consistent, random_triplets
 from sdpmetric import (
+    EmbeddingAdapter,
     Huber,
     SDPMetric,
     SDPMetricCV,
@@ -57,6 +58,12 @@ def chosen_by_triplets(X: Any, y: Any) -> Any:
     return TripletSDPMetricCV(**SMALL | {"coordinates": ["raw"]}).fit(X, T)
 
 
+def adapted(X: Any, y: Any) -> Any:
+    pairs = {"query": np.arange(30), "positive": np.arange(30) + 30}
+    grids: dict[str, Any] = {"skip": 0, "n_negatives": 2, "n_rounds": 1, "n_resamples": 50}
+    return EmbeddingAdapter([2.0], prior_weight=0.5, cv=2, tol=1e-2, **grids).fit(X, pairs)
+
+
 FITS = {
     "plain": labelled(),
     "cut": labelled(n_components=2, loss="squared_hinge", C=1),
@@ -67,6 +74,7 @@ FITS = {
     "triplets": by_triplets,
     "search": chosen,
     "triplet search": chosen_by_triplets,
+    "adapter": adapted,
 }
 
 

@@ -67,5 +67,5 @@ def test_demo_prints_the_same_commands() -> None:
 
 
 def test_readme_has_its_stories() -> None:
-    assert len(BLOCKS) == 8
+    assert len(BLOCKS) == 9
     assert len(STORIES) == 2

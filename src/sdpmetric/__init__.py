@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .adapters import AdapterReport, EmbeddingAdapter
     from .comparisons import Comparisons
     from .estimators import SDPMetric, TripletSDPMetric
     from .exports import export
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccuracyInterval",
+    "AdapterReport",
     "Comparisons",
+    "EmbeddingAdapter",
     "Huber",
     "Logistic",
     "Loss",
@@ -69,6 +72,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
+    "adapters": ("AdapterReport", "EmbeddingAdapter"),
     "comparisons": ("Comparisons",),
     "estimators": ("SDPMetric", "TripletSDPMetric"),
     "exports": ("export",),

@@ -46,7 +46,7 @@ def save(metric: Any, path: Any) -> None:
 
     Parameters
     ----------
-    metric : a fitted `SDPMetric`, `TripletSDPMetric`, `SDPMetricCV` or `TripletSDPMetricCV`
+    metric : a fitted metric of ours: `SDPMetric`, `EmbeddingAdapter` or one of the others
     path : file name that ends in ``.safetensors``, or in ``.json`` for a small metric
     """
     target = as_path(path)

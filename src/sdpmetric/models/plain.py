@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from .._typing import Dense
+from ..adapters import AdapterReport, EmbeddingAdapter
 from ..estimators import SDPMetric, TripletSDPMetric
 from ..losses import Hinge, Huber, Logistic, SquaredHinge
 from ..result import Status
@@ -24,7 +25,10 @@ __all__ = ["Arrays", "from_plain", "to_plain"]
 
 Arrays = dict[str, Dense]
 
-ESTIMATORS = (SDPMetric, TripletSDPMetric, SDPMetricCV, TripletSDPMetricCV, Coordinates)
+ESTIMATORS = (
+    *(SDPMetric, TripletSDPMetric, SDPMetricCV, TripletSDPMetricCV, EmbeddingAdapter),
+    Coordinates,
+)
 _ESTIMATORS: dict[str, Any] = {kind.__name__: kind for kind in ESTIMATORS}
 _LOSSES: dict[str, Any] = {kind.__name__: kind for kind in (Hinge, Huber, Logistic, SquaredHinge)}
 _KINDS = "biuf"  # of arrays: truth values and real numbers
@@ -55,6 +59,8 @@ def to_plain(value: Any, arrays: Arrays, path: str = "") -> Any:
         return {"$pipeline": [to_plain(s, arrays, _join(path, i)) for i, s in enumerate(steps)]}
     if _ESTIMATORS.get(kind) is type(value):
         return {"$estimator": estimator_to_plain(value, arrays, path)}
+    if isinstance(value, AdapterReport):
+        return {"$report": value.to_dict()}
     if _LOSSES.get(kind) is type(value):
         return {"$loss": [kind, asdict(value)]}
     if hasattr(value, "__array__"):
@@ -93,6 +99,8 @@ def from_plain(value: Any, arrays: Arrays) -> Any:
             return make_pipeline(*from_plain(held, arrays))
         case "$estimator":
             return estimator_from_plain(held, arrays)
+        case "$report":
+            return AdapterReport.from_dict(held)
         case "$loss":
             return _LOSSES[held[0]](**held[1])
         case "$array":

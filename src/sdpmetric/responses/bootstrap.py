@@ -6,22 +6,17 @@ triplets. Triplets of one unit are not independent of each other; units are take
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm, t
 
-from ..products import blocks
+from ..resampling import check_resampling, intervals
 from ..settings import seed_of
-from ..validation import check_integer, check_real
 from .answers import Responses
 from .judging import right_answers
 
 __all__ = ["AccuracyInterval", "accuracy_interval"]
-
-_BLOCK_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -90,24 +85,14 @@ def accuracy_interval(
     >>> accuracy_interval([[0.0], [1.0], [3.0]], r).accuracy
     0.6666666666666666
     """
-    level = check_real("confidence", confidence, 0.0, 1.0)
-    if level == 1.0:
-        raise ValueError("confidence must be less than 1, got 1.")
-    B = check_integer("n_resamples", n_resamples, 1)
+    level, B = check_resampling(confidence, n_resamples)
     right = right_answers(X, responses, metric)
     unit, w = responses.units(by), responses.weights
-    pairs = np.stack([np.bincount(unit, w * right), np.bincount(unit, w)], axis=1)
-    pairs = pairs[pairs[:, 1] > 0.0]
-    P = len(pairs)
+    sums, totals = (np.bincount(unit, x).astype(np.float64) for x in (w * right, w))
+    sums, totals = sums[totals > 0.0, None], totals[totals > 0.0]
+    P = len(totals)
     if P < 2:
         raise ValueError(f"responses: found {P} unit to resample, expected at least two.")
-    kinds, counts = np.unique(pairs, axis=0, return_counts=True)  # equal units are drawn as one
-    rng = np.random.default_rng(seed_of(random_state))
-    drawn = np.empty(B)
-    for block in blocks(B, len(kinds), _BLOCK_BYTES):
-        totals = rng.multinomial(P, counts / P, size=block.stop - block.start) @ kinds
-        drawn[block] = totals[:, 0] / totals[:, 1]
-    tail = norm.cdf(math.sqrt(P / (P - 1)) * t.ppf(0.5 * (1.0 - level), P - 1))
-    low, high = np.quantile(drawn, [tail, 1.0 - tail])
-    accuracy = float(pairs[:, 0].sum() / pairs[:, 1].sum())
+    [[low, high]] = intervals(sums, totals, level, B, seed_of(random_state))
+    accuracy = float(sums.sum() / totals.sum())
     return AccuracyInterval(accuracy, float(low), float(high), level, P)

@@ -25,17 +25,19 @@ class Lookup:
     array([2, 0])
     """
 
-    def __init__(self, ids: Any = None) -> None:
+    def __init__(self, ids: Any = None, name: str = "ids") -> None:
         self.known: dict[Cell, int] | None = None
         if ids is None:
             return
-        cells = _present(_cells(as_column(ids, "ids"), "ids"), "ids")
-        self.kind = _kind(cells, "ids")
+        cells = _present(_cells(as_column(ids, name), name), name)
+        self.kind = _kind(cells, name)
         self.known = {}
         for row, cell in enumerate(cells):
             first = self.known.setdefault(cell, row)
             if first != row:
-                raise ValueError(f"ids: {cell!r} stands at rows {first} and {row}, expected once.")
+                raise ValueError(
+                    f"{name}: {cell!r} stands at rows {first} and {row}, expected once."
+                )
 
     def rows(
         self, column: Column, name: str, *, at: Ints | None = None, optional: bool = False

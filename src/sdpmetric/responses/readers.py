@@ -13,7 +13,7 @@ from .._typing import Ints
 from .ids import Lookup
 from .tables import Column, column_names, columns_of
 
-__all__ = ["Read", "alike", "odd_one_out", "refuse", "triplets", "two_afc"]
+__all__ = ["Read", "alike", "odd_one_out", "refuse", "roles", "triplets", "two_afc"]
 
 Read: TypeAlias = tuple[Ints, Ints, int]  # triplets, the row of the table of each, rows in all
 
@@ -61,18 +61,24 @@ def _names(known: list[Any] | None) -> list[str]:
     """anchor or query, positive, and negative, negative_1, negative_2, ... in order."""
     if known is None:
         return ["anchor", "positive", "negative"]
+    heads, negatives = roles(known)
+    if len(heads) != 1 or "positive" not in known or not negatives:
+        raise ValueError(
+            f"table has the columns {', '.join(map(repr, known))}; expected 'anchor' or 'query', "
+            "'positive', and 'negative' or 'negative_1', 'negative_2', ..., or columns=."
+        )
+    return [heads[0], "positive", *negatives]
+
+
+def roles(known: list[Any]) -> tuple[list[str], list[str]]:
+    """Of the names of columns, those of the anchor, and of the negatives in order."""
     heads = [name for name in ("anchor", "query") if name in known]
     numbered = {}
     for name in known:
         match = re.fullmatch(r"negative(?:_(\d+))?", str(name))
         if match:
             numbered[name] = int(match[1] or -1)
-    if len(heads) != 1 or "positive" not in known or not numbered:
-        raise ValueError(
-            f"table has the columns {', '.join(map(repr, known))}; expected 'anchor' or 'query', "
-            "'positive', and 'negative' or 'negative_1', 'negative_2', ..., or columns=."
-        )
-    return [heads[0], "positive", *sorted(numbered, key=lambda name: numbered[name])]
+    return heads, sorted(numbered, key=lambda name: numbered[name])
 
 
 def _three(table: Any, columns: Sequence[str], lookup: Lookup) -> tuple[Ints, list[Column]]:
@@ -107,11 +113,15 @@ def alike(items: Ints) -> npt.NDArray[np.bool_]:
 
 
 def refuse(
-    bad: npt.NDArray[np.bool_], cells: list[Column], expected: str, at: Ints | None = None
+    bad: npt.NDArray[np.bool_],
+    cells: list[Column],
+    expected: str,
+    at: Ints | None = None,
+    called: str = "table",
 ) -> None:
     """Name the first bad row of the table in the user's own words."""
     if bad.any():
         first = int(np.argmax(bad))
         row = first if at is None else int(at[first])
         found = ", ".join(repr(column.tolist()[row]) for column in cells)
-        raise ValueError(f"table: row {row} is {found}; expected {expected}.")
+        raise ValueError(f"{called}: row {row} is {found}; expected {expected}.")

@@ -30,8 +30,10 @@ def column_names(table: Any) -> list[Any] | None:
     return None
 
 
-def columns_of(table: Any, names: Sequence[str]) -> list[Column]:
+def columns_of(table: Any, names: Sequence[str], called: str = "table") -> list[Column]:
     """The named columns; of a table without names, as many by position.
+
+    ``called``: the argument that the table is, for errors.
 
     >>> columns_of([{"a": 1, "b": 2}, {"b": 4, "a": 3}], ["b", "a"])
     [array([2, 4], dtype=object), array([1, 3], dtype=object)]
@@ -40,24 +42,26 @@ def columns_of(table: Any, names: Sequence[str]) -> list[Column]:
     """
     known = column_names(table)
     if known is None:
-        columns = _by_position(table, names)
+        columns = _by_position(table, names, called)
     else:
         for name in names:
             if name not in known:
                 raise ValueError(
-                    f"table has no column {name!r}, it has {', '.join(map(repr, known))}; expected "
-                    f"{', '.join(map(repr, names))}."
+                    f"{called} has no column {name!r}, it has {', '.join(map(repr, known))}; "
+                    f"expected {', '.join(map(repr, names))}."
                 )
         records = isinstance(table, Sequence)
-        columns = [_from_records(table, n) if records else as_column(table[n], n) for n in names]
+        columns = [
+            _from_records(table, n, called) if records else as_column(table[n], n) for n in names
+        ]
     for name, column in zip(names, columns, strict=True):
         if len(column) != len(columns[0]):
             raise ValueError(
-                f"table: column {name!r} has {len(column)} entries and {names[0]!r} has "
+                f"{called}: column {name!r} has {len(column)} entries and {names[0]!r} has "
                 f"{len(columns[0])}, expected as many in each."
             )
     if len(columns[0]) == 0:
-        raise ValueError("table holds no answer, expected at least one row.")
+        raise ValueError(f"{called} holds no answer, expected at least one row.")
     return columns
 
 
@@ -72,25 +76,25 @@ def as_column(values: Any, name: str) -> Column:
     return np.fromiter(values, dtype=object)  # np.asarray would make 1 and "1" the same
 
 
-def _from_records(records: Sequence[Any], name: str) -> Column:
+def _from_records(records: Sequence[Any], name: str, called: str) -> Column:
     for row, record in enumerate(records):
         if not isinstance(record, Mapping) or name not in record:
-            raise ValueError(f"table: row {row} is {record!r}, expected an entry {name!r}.")
+            raise ValueError(f"{called}: row {row} is {record!r}, expected an entry {name!r}.")
     return np.fromiter((record[name] for record in records), dtype=object)
 
 
-def _by_position(table: Any, names: Sequence[str]) -> list[Column]:
+def _by_position(table: Any, names: Sequence[str], called: str) -> list[Column]:
     expected = f"{len(names)} entries: {', '.join(names)}"
     if isinstance(table, np.ndarray):
         if table.ndim != 2 or table.shape[1] != len(names):
-            raise ValueError(f"table has shape {table.shape}, expected rows of {expected}.")
+            raise ValueError(f"{called} has shape {table.shape}, expected rows of {expected}.")
         return list(table.T)
     if isinstance(table, (str, bytes)) or not isinstance(table, Iterable):
-        raise ValueError(f"table is {table!r}, expected named columns, or rows of {expected}.")
+        raise ValueError(f"{called} is {table!r}, expected named columns, or rows of {expected}.")
     rows = list(table)
     for number, row in enumerate(rows):
         if isinstance(row, (str, bytes, Mapping)) or not isinstance(row, (Sequence, np.ndarray)):
-            raise ValueError(f"table: row {number} is {row!r}, expected {expected}.")
+            raise ValueError(f"{called}: row {number} is {row!r}, expected {expected}.")
         if len(row) != len(names):
-            raise ValueError(f"table: row {number} has {len(row)} entries, expected {expected}.")
+            raise ValueError(f"{called}: row {number} has {len(row)} entries, expected {expected}.")
     return [np.fromiter((row[i] for row in rows), dtype=object) for i in range(len(names))]

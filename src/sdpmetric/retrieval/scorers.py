@@ -7,7 +7,7 @@ from typing import Any
 
 from .scores import AT_RANK, OVERALL, retrieval_scores
 
-__all__ = ["retrieval_scorer"]
+__all__ = ["check_score", "retrieval_scorer"]
 
 
 def retrieval_scorer(score: str, *, G: Any = None, y_g: Any = None) -> RetrievalScorer:
@@ -36,7 +36,7 @@ def retrieval_scorer(score: str, *, G: Any = None, y_g: Any = None) -> Retrieval
     >>> bool(cross_val_score(model, X, y, scoring=retrieval_scorer("map")).mean() > 0.8)
     True
     """
-    _parsed(score)
+    check_score("score", score)
     return RetrievalScorer(score, G, y_g)
 
 
@@ -49,17 +49,18 @@ class RetrievalScorer:
     y_g: Any = field(default=None, repr=False)
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        rank = _parsed(self.score)
+        rank = check_score("score", self.score)
         return retrieval_scores(X, y, self.G, self.y_g, k=rank or 1, metric=estimator)[self.score]
 
 
-def _parsed(score: object) -> int | None:
-    """The k in the name of a score, None where there is none."""
+def check_score(name: str, score: object, others: tuple[str, ...] = ()) -> int | None:
+    """The k in the name of a score, None where there is none; ``others`` are names allowed too."""
     if isinstance(score, str):
         kind, at, rank = score.partition("@")
-        if score in OVERALL:
+        if score in OVERALL or score in others:
             return None
         if at and kind in AT_RANK and rank.isdecimal() and int(rank) > 0:
             return int(rank)
     at_rank = ", ".join(f"'{kind}@k'" for kind in AT_RANK)
-    raise ValueError(f"score must be 'map', 'mrr', or {at_rank} with a number, got {score!r}.")
+    whole = ", ".join(repr(kind) for kind in (*others, *OVERALL))
+    raise ValueError(f"{name} must be {whole}, or {at_rank} with a number, got {score!r}.")

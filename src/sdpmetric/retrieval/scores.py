@@ -17,7 +17,7 @@ from ..validation import check_integer, check_jobs
 from .ranking import Ranking
 from .relevance import by_ids, by_labels
 
-__all__ = ["AT_RANK", "OVERALL", "RetrievalScores", "retrieval_scores"]
+__all__ = ["AT_RANK", "OVERALL", "RetrievalScores", "retrieval_scores", "scores_of_ranks"]
 
 AT_RANK = ("precision", "recall", "hit", "ndcg")
 OVERALL = ("map", "mrr")
@@ -172,9 +172,12 @@ def _check_roles(y_q: Any, G: Any, y_g: Any, relevant: Any) -> None:
 
 def _block_scores(found: Any, ranks: list[int]) -> dict[str, Floats]:
     """Scores of (queries, gallery) rankings, True where a relevant item stands."""
-    n = len(found)
     query, place = np.nonzero(found)
-    rank = place + 1
+    return scores_of_ranks(query, place + 1, len(found), ranks)
+
+
+def scores_of_ranks(query: Ints, rank: Ints, n: int, ranks: list[int]) -> dict[str, Floats]:
+    """Scores of n queries whose relevant items stand at these ranks, ascending in both."""
     R = np.bincount(query, minlength=n)
     first = np.cumsum(R) - R
     number = np.arange(1, len(query) + 1) - first[query]  # 1, 2, ... within each query

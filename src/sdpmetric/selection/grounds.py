@@ -26,13 +26,15 @@ from .coordinates import Coordinates
 from .search import Lane, Trial
 from .vote import accuracy
 
-__all__ = ["LabelGround", "TripletGround"]
+__all__ = ["LabelGround", "Split", "TripletGround", "View"]
 
 _VIEWS = 2  # coordinates that are kept at a time: each is a copy of the rows
 
 
 class View(ABC):
     """A split in some coordinates; what does not depend on the other settings is made once."""
+
+    mined_by: tuple[str, ...] = ("triplets", "n_neighbors", "n_impostors")
 
     def __init__(self) -> None:
         self.prepared: dict[Any, Ready] = {}
@@ -51,7 +53,7 @@ class View(ABC):
         return result
 
     def ready(self, given: dict[str, Any], settings: Settings) -> Ready:
-        key = tuple(given.get(name) for name in ("triplets", "n_neighbors", "n_impostors"))
+        key = tuple(given.get(name) for name in self.mined_by)
         if key not in self.prepared:
             # With some weight for the prior, so that its distances are there for all weights.
             self.prepared = {key: self.prepare(given, replace(settings, prior_weight=0.5))}
