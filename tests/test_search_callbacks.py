@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import sdpmetric
 from problems import consistent, random_triplets
-from sdpmetric import SDPMetricCV, Status, TripletSDPMetricCV
+from sdpmetric import EmbeddingAdapter, SDPMetricCV, Status, TripletSDPMetricCV
 from sdpmetric.losses import Huber
 
 LANES = 3 + 1 + 1 + 1 + 2  # coordinates, then what is left of each other grid
@@ -209,3 +209,21 @@ def test_interrupted_search_is_saved(triplets: tuple[Any, Any], tmp_path: Any) -
         search.fit(*triplets)
     search.save(tmp_path / "m.json")
     assert sdpmetric.load(tmp_path / "m.json").search_ended_ is Status.STOPPED
+
+
+def test_adapters_tell_as_much() -> None:
+    rng = np.random.default_rng(0)
+    topic = np.arange(120) % 20
+    X = np.hstack([2 * rng.normal(size=(20, 4))[topic], 5 * rng.normal(size=(120, 4))])
+    X[:, :4] += 0.3 * rng.normal(size=(120, 4))
+    pairs = {"query": np.arange(60), "positive": np.arange(60, 120)}
+    settings: dict[str, Any] = {"Cs": [3.0], "prior_weight": 0.5, "n_rounds": 2, "cv": 2}
+    adapter = EmbeddingAdapter(**settings, skip=[0, 2], n_negatives=5)
+    expected = clone(adapter).fit(X, pairs)
+    recorder = Recorder()
+    adapter.set_callbacks(recorder).fit(X, pairs)
+    assert recorder.calls == told(2)
+    np.testing.assert_array_equal(adapter.components_, expected.components_)
+    with pytest.warns(ConvergenceWarning, match="callback: chosen among 1 of 2 settings"):
+        adapter.set_callbacks(Recorder(stop_after=1)).fit(X, pairs)
+    assert adapter.search_ended_ is Status.STOPPED

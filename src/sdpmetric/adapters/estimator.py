@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Self
 
 import scipy.sparse as sp
@@ -9,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Dense, Items
+from ..callbacks import SearchTask, with_callbacks
 from ..estimators import TripletSDPMetric
 from ..inputs import as_items, check_varied
 from ..losses import Loss
@@ -162,6 +164,7 @@ max_iter, time_limit, random_state, n_jobs, progress
         self.n_jobs = n_jobs
         self.progress = progress
 
+    @with_callbacks
     def fit(
         self, X: Any, pairs: Any, queries: Any = None, *, ids: Any = None, query_ids: Any = None
     ) -> Self:
@@ -179,6 +182,7 @@ max_iter, time_limit, random_state, n_jobs, progress
         ids, query_ids : the id of each row of X and of ``queries``, strings or whole numbers. None:
             the table holds row numbers
         """
+        task = SearchTask(self, X, pairs)
         X = self._dense(X, reset=True)
         vectors = Vectors(X, self._queries(queries))
         grids, settings = self._checked_grids(X)
@@ -195,11 +199,12 @@ max_iter, time_limit, random_state, n_jobs, progress
         ]
         path = self._path(settings)
         with working(self.n_jobs):
-            self._choose(grids, lambda lane: path, grounds)
-            self._learn(vectors, learned)
+            self._choose(grids, lambda lane: path, grounds, task)
+            self._learn(vectors, learned, task)
             self.report_ = None
             if kept is not None:
                 self.report_ = make_report(vectors, kept, self.components_, level, resamples, seed)
+        task.end()
         return self
 
     def evaluate(
@@ -216,16 +221,18 @@ max_iter, time_limit, random_state, n_jobs, progress
         with working(self.n_jobs):
             return make_report(vectors, known, self.components_, level, resamples, seed)
 
-    def _learn(self, vectors: Vectors, pairs: Pairs) -> None:
+    def _learn(self, vectors: Vectors, pairs: Pairs, task: SearchTask) -> None:
         """The last fit, round by round."""
         best = self.best_params_
         names = ("n_negatives", "skip", "guard", "n_rounds")
         settings = {n: v for n, v in self._best_settings().items() if n not in names}
         metric = TripletSDPMetric(**settings, warm_start=True)
         components = None
-        for _ in range(best["n_rounds"] if best["prior_weight"] < 1.0 else 1):
+        rounds = best["n_rounds"] if best["prior_weight"] < 1.0 else 1
+        for left in reversed(range(rounds)):
             items, triplets, weights = comparisons(vectors, pairs, hardness_of(best), components)
-            metric.fit(items, triplets, weights)
+            with nullcontext() if left else task.last_fit(metric):
+                metric.fit(items, triplets, weights)
             components = metric.components_
         metric.warm_start = False
         self.best_estimator_ = metric
