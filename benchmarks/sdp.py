@@ -128,31 +128,31 @@ def exponent(line: list[Run], what: str = "seconds") -> float:
 
 def report(runs: dict[tuple[Any, ...], Run]) -> None:
     for loss, setting in reference.LOSSES.items():
-        tight, loose = reference.TOLERANCES[loss]
-        rows = []
-        for r in series(runs, loss, "ours", tight):
-            row = [r["D"], r["seconds"], r["iterations"], r["rank"]]
-            quick = runs.get(("ours", loss, r["D"], loose))
-            row.append(quick["seconds"] if quick else "")
-            for solver in reference.RIVALS:
-                row += against(r, runs.get((solver, loss, r["D"], None)))
-            rows.append(row)
-        columns = ["D", "s", "evals", "rank", f"s to {loose:g}"]
+        numbers = ", ".join(f"{name} = {value:.3g}" for name, value in setting.items())
+        columns = ["D", "s", "evals", "rank"]
         for solver in reference.RIVALS:
             columns += [f"{NAMES[solver]}: s", "compile", "ratio", "of CPU", "diff"]
-        numbers = ", ".join(f"{name} = {value:.3g}" for name, value in setting.items())
-        show(
-            f"{loss} ({numbers}), ours to a gap of {tight:g}, one thread; ratio: of its seconds to "
-            "ours; diff: our objective less its, relative",
-            columns,
-            rows,
-        )
-        line = series(runs, loss, "ours", tight)
-        if len(line) > 1:
-            CONSOLE.print(
-                f"ours grows as D^{exponent(line):.2f} (CPU time: D^{exponent(line, 'cpu'):.2f}), "
-                f"its evaluations as D^{exponent(line, 'iterations'):.2f}\n"
+        for tol in reference.TOLERANCES[loss]:
+            line = series(runs, loss, "ours", tol)
+            rows = []
+            for r in line:
+                row = [r["D"], r["seconds"], r["iterations"], r["rank"]]
+                for solver in reference.RIVALS:
+                    row += against(r, runs.get((solver, loss, r["D"], None)))
+                rows.append(row)
+            show(
+                f"{loss} ({numbers}), ours to a gap of {tol:g}, one thread; ratio: of its seconds "
+                "to ours; diff: our objective less its, relative",
+                columns,
+                rows,
             )
+            if len(line) > 1:
+                grows = [exponent(line, what) for what in ("seconds", "cpu", "iterations")]
+                CONSOLE.print(
+                    "ours grows as D^{:.2f} (CPU time: D^{:.2f}), evaluations as D^{:.2f}\n".format(
+                        *grows
+                    )
+                )
 
 
 def against(mine: Run, other: Run | None) -> list[object]:
