@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from problems import Floats, Ints, labelled
+from sdpmetric.cli.demo_data import tables
+from sdpmetric.cli.writing import write
 
 
 @pytest.fixture
@@ -22,3 +26,12 @@ def wine() -> tuple[Floats, Ints]:
     X = StandardScaler().fit_transform(X)
     X.setflags(write=False)
     return X, y
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where we are: a new folder with the demo's tables."""
+    monkeypatch.chdir(tmp_path)
+    for name, columns in tables().items():
+        write(name, columns)
+    return tmp_path

@@ -13,11 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from sdpmetric.cli import main
-from sdpmetric.cli.demo_data import tables
-from sdpmetric.cli.writing import write
+from reports import write_report
 
 FLAGS = (
     "--headless --no-sandbox --disable-dev-shm-usage --disable-gpu --disable-quic --no-first-run "
@@ -69,30 +66,10 @@ def opened(browser: Any, page: Path, width: int = 900) -> tuple[list[str], list[
     return said, [request["request"]["url"] for request in asked]
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name, columns in tables().items():
-        write(name, columns)
-    return tmp_path
-
-
-def call(line: str) -> None:
-    result = CliRunner().invoke(main, line.split())
-    assert result.exit_code == 0, result.output
-
-
 @pytest.mark.parametrize("width", [900, 400])
 @pytest.mark.parametrize("kind", ["labels", "triplets"])
 def test_report(browser: Any, folder: Path, kind: str, width: int) -> None:
-    if kind == "labels":
-        call("fit wine-train.csv -l cultivar -o m.json --tol 0.01")
-        data = "wine-test.csv -l cultivar -g wine-train.csv"
-    else:
-        call("triplets odd-one-out answers.csv -o t.csv")
-        call("fit songs.csv --id song -t t.csv -o m.json --tol 0.01")
-        data = "songs.csv --id song -t t.csv"
-    call(f"evaluate m.json {data} --report page.html")
+    write_report(kind)
     said, asked = opened(browser, folder / "page.html", width)
     assert said == []
     page = (folder / "page.html").as_uri()

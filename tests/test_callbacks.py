@@ -15,25 +15,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from problems import consistent, random_triplets
+from recorder import Recorder
 from sdpmetric import SDPMetric, Status, TripletSDPMetric, knn_triplets, retrieval_scorer, solve
 
 
-class Recorder:
-    """Keeps what it is told; asks to stop after some steps."""
+class Steps(Recorder):
+    """Keeps the metrics too; asks to stop after some steps."""
 
     def __init__(self, stop_after: int | None = None) -> None:
-        self.calls: list[tuple[str, str]] = []
+        super().__init__(stop_after)
         self.metrics: list[Any] = []
-        self.stop_after = stop_after
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        self.calls.append(("setup", context.task_name))
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        self.calls.append(("teardown", context.task_name))
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        self.calls.append(("begin", context.task_name))
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> bool:
         self.calls.append(("end", context.task_name))
@@ -72,7 +63,7 @@ def test_a_task_for_every_step(settings: dict[str, Any], triplets: tuple[Any, An
     settings = {"tol": 1e-2, **settings}
     told: list[int] = []
     solve(*triplets, **settings, callback=lambda now: told.append(now.n_iter))
-    recorder = Recorder()
+    recorder = Steps()
     TripletSDPMetric(**settings).set_callbacks(recorder).fit(*triplets)
     steps = [("begin", "step"), ("end", "step")] * len(told)
     whole = [("setup", "fit"), ("begin", "fit"), *steps, ("end", "fit"), ("teardown", "fit")]
@@ -89,7 +80,7 @@ def test_metric_of_each_step(n: int, solver: str, prior_weight: float) -> None:
     X = rng.normal(size=(n, 20))
     X[:, 3] = 5.0  # a column that the solver never sees
     y = np.arange(n) % 2
-    recorder = Recorder()
+    recorder = Steps()
     metric = SDPMetric(
         prior="identity", prior_weight=prior_weight, solver=solver, tol=0.05, max_iter=100
     )
@@ -111,7 +102,7 @@ def test_metric_of_each_step(n: int, solver: str, prior_weight: float) -> None:
 
 
 def test_early_stop(triplets: tuple[Any, Any]) -> None:
-    recorder = Recorder(stop_after=3)
+    recorder = Steps(stop_after=3)
     metric = TripletSDPMetric(tol=1e-8).set_callbacks(recorder)
     with pytest.warns(ConvergenceWarning, match="the callback asked to stop"):
         metric.fit(*triplets)
@@ -124,7 +115,7 @@ def test_early_stop(triplets: tuple[Any, Any]) -> None:
 @pytest.mark.parametrize("triplets", ["knn", "all"])
 def test_a_stop_ends_all_rounds(triplets: str, wine: tuple[Any, Any]) -> None:
     def n_steps(n_rounds: int, stop_after: int | None = None) -> int:
-        recorder = Recorder(stop_after)
+        recorder = Steps(stop_after)
         metric = SDPMetric(n_rounds=n_rounds, triplets=triplets, tol=0.1)
         metric.set_callbacks(recorder).fit(*wine)
         assert metric.converged_  # perhaps because it was stopped when it was good enough
@@ -136,7 +127,7 @@ def test_a_stop_ends_all_rounds(triplets: str, wine: tuple[Any, Any]) -> None:
 
 
 def test_nothing_is_spent_without_callbacks(triplets: tuple[Any, Any]) -> None:
-    recorder = Recorder()
+    recorder = Steps()
     metric = TripletSDPMetric().set_callbacks(recorder).fit(*triplets)
     told = len(recorder.calls)
     expected = TripletSDPMetric().fit(*triplets).components_
@@ -147,7 +138,7 @@ def test_nothing_is_spent_without_callbacks(triplets: tuple[Any, Any]) -> None:
 
 
 def test_cleans_up_after_an_error(triplets: tuple[Any, Any]) -> None:
-    recorder = Recorder()
+    recorder = Steps()
     with pytest.raises(ValueError, match="C must be"):
         TripletSDPMetric(C=-1.0).set_callbacks(recorder).fit(*triplets)
     assert recorder.calls[-1] == ("teardown", "fit")
@@ -173,7 +164,7 @@ def test_scoring_monitor(triplets: tuple[Any, Any]) -> None:
     def right(metric: Any, X: Any, T: Any, sample_weight: Any) -> dict[str, float]:
         return {"right": metric.score(X, T, sample_weight)}
 
-    monitor, recorder = ScoringMonitor(scoring=right), Recorder()
+    monitor, recorder = ScoringMonitor(scoring=right), Steps()
     metric = TripletSDPMetric().set_callbacks(monitor, recorder).fit(X, T, weights)
     rows = [row for row in monitor.get_logs().data if row["task_name"] == "step"]
     expected = [step.score(X, T, weights) for step in recorder.metrics[:-1]]

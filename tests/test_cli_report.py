@@ -8,9 +8,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from sdpmetric.cli import main
+from reports import call, write_report
 from sdpmetric.cli.demo_data import tables
 from sdpmetric.cli.writing import write
 
@@ -39,30 +38,9 @@ class Page(HTMLParser):
         self.said += data
 
 
-def call(line: str) -> str:
-    result = CliRunner().invoke(main, line.split())
-    assert result.exit_code == 0, result.output
-    return str(result.stdout)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name, columns in tables().items():
-        write(name, columns)
-    return tmp_path
-
-
 @pytest.mark.parametrize("kind", ["labels", "triplets"])
 def test_report(folder: Path, kind: str) -> None:
-    if kind == "labels":
-        call("fit wine-train.csv -l cultivar -o m.json --tol 0.01")
-        data = "wine-test.csv -l cultivar -g wine-train.csv"
-    else:
-        call("triplets odd-one-out answers.csv -o t.csv")
-        call("fit songs.csv --id song -t t.csv -o m.json --tol 0.01")
-        data = "songs.csv --id song -t t.csv"
-    said = call(f"evaluate m.json {data} --report page.html")
+    said = write_report(kind)
     page = Page(Path("page.html").read_text(encoding="utf-8"))
     assert page.open == []
     pictures = [source for source in page.sources if source != "data:,"]

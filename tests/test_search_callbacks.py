@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import sdpmetric
 from problems import consistent, random_triplets
+from recorder import Recorder
 from sdpmetric import EmbeddingAdapter, SDPMetricCV, Status, TripletSDPMetricCV
 from sdpmetric.losses import Huber
 
@@ -21,21 +22,8 @@ LANES = 3 + 1 + 1 + 1 + 2  # coordinates, then what is left of each other grid
 SMALL: dict[str, Any] = {"Cs": [2.0, 8.0], "cv": 2}
 
 
-class Recorder:
-    """Keeps what it is told; asks to stop after some settings."""
-
-    def __init__(self, stop_after: int | None = None) -> None:
-        self.calls: list[tuple[str, str]] = []
-        self.stop_after = stop_after
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        self.calls.append(("setup", context.task_name))
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        self.calls.append(("teardown", context.task_name))
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        self.calls.append(("begin", context.task_name))
+class Settings(Recorder):
+    """Asks to stop after some settings."""
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         self.calls.append(("end", context.task_name))
@@ -79,7 +67,7 @@ def told(n: int) -> list[tuple[str, str]]:
 
 def test_a_task_for_every_setting(case: tuple[Any, Any, int]) -> None:
     search, data, n = case
-    recorder = Recorder()
+    recorder = Settings()
     expected = clone(search).fit(*data)
     search.set_callbacks(recorder).fit(*data)
     assert recorder.calls == told(n)
@@ -92,7 +80,7 @@ def test_a_task_for_every_setting(case: tuple[Any, Any, int]) -> None:
 def test_early_stop(case: tuple[Any, Any, int]) -> None:
     search, data, n = case
     whole = clone(search).fit(*data)
-    recorder = Recorder(stop_after=2)
+    recorder = Settings(stop_after=2)
     with pytest.warns(ConvergenceWarning, match=f"callback: chosen among 2 of {n} settings"):
         search.set_callbacks(recorder).fit(*data)
     assert recorder.calls == told(2)
@@ -110,12 +98,12 @@ def test_a_stop_at_the_end_is_none(case: tuple[Any, Any, int]) -> None:
     search, data, n = case
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        search.set_callbacks(Recorder(stop_after=n)).fit(*data)
+        search.set_callbacks(Settings(stop_after=n)).fit(*data)
     assert search.search_ended_ is None
 
 
 def test_cleans_up_after_an_error(triplets: tuple[Any, Any]) -> None:
-    recorder = Recorder()
+    recorder = Settings()
     with pytest.raises(ValueError, match="doubt must be"):
         TripletSDPMetricCV(doubt=-1.0).set_callbacks(recorder).fit(*triplets)
     assert recorder.calls[-1] == ("teardown", "fit")
@@ -161,7 +149,7 @@ def interrupting(after: int) -> Huber:
 def count_slopes(search: Any, data: Any, settings: int) -> int:
     """How many slopes a search needs for so many settings."""
     loss: Any = interrupting(-1)
-    recorder = Recorder(stop_after=settings)
+    recorder = Settings(stop_after=settings)
     kept: list[int] = []
     recorder.on_fit_task_end = _noting(recorder, kept, loss)  # type: ignore[method-assign]
     with warnings.catch_warnings():
@@ -170,17 +158,17 @@ def count_slopes(search: Any, data: Any, settings: int) -> int:
     return kept[settings - 1]
 
 
-def _noting(recorder: Recorder, kept: list[int], loss: Any) -> Any:
+def _noting(recorder: Settings, kept: list[int], loss: Any) -> Any:
     def end(estimator: Any, context: Any) -> bool:
         kept.append(type(loss).count)
-        return Recorder.on_fit_task_end(recorder, estimator, context)
+        return Settings.on_fit_task_end(recorder, estimator, context)
 
     return end
 
 
 def test_interrupt_before_any_setting(case: tuple[Any, Any, int]) -> None:
     search, data, _ = case
-    recorder = Recorder()
+    recorder = Settings()
     with pytest.raises(KeyboardInterrupt):
         search.set_params(loss=interrupting(2)).set_callbacks(recorder).fit(*data)
     assert recorder.n_tried == 0
@@ -193,7 +181,7 @@ def test_interrupt_within_a_later_setting(case: tuple[Any, Any, int]) -> None:
     first = count_slopes(search, data, 2)
     # At every moment of a fit, those included at which the gap is small enough already.
     for moment in range(first + 1, first + 8):
-        recorder = Recorder()
+        recorder = Settings()
         found = clone(search).set_params(loss=interrupting(moment)).set_callbacks(recorder)
         with pytest.warns(ConvergenceWarning, match=f"Interrupted: chosen among 2 of {n} settings"):
             found.fit(*data)
@@ -204,7 +192,7 @@ def test_interrupt_within_a_later_setting(case: tuple[Any, Any, int]) -> None:
 
 
 def test_interrupted_search_is_saved(triplets: tuple[Any, Any], tmp_path: Any) -> None:
-    search = TripletSDPMetricCV(**SMALL).set_callbacks(Recorder(stop_after=1))
+    search = TripletSDPMetricCV(**SMALL).set_callbacks(Settings(stop_after=1))
     with pytest.warns(ConvergenceWarning, match="callback"):
         search.fit(*triplets)
     search.save(tmp_path / "m.json")
@@ -220,10 +208,10 @@ def test_adapters_tell_as_much() -> None:
     settings: dict[str, Any] = {"Cs": [3.0], "prior_weight": 0.5, "n_rounds": 2, "cv": 2}
     adapter = EmbeddingAdapter(**settings, skip=[0, 2], n_negatives=5)
     expected = clone(adapter).fit(X, pairs)
-    recorder = Recorder()
+    recorder = Settings()
     adapter.set_callbacks(recorder).fit(X, pairs)
     assert recorder.calls == told(2)
     np.testing.assert_array_equal(adapter.components_, expected.components_)
     with pytest.warns(ConvergenceWarning, match="callback: chosen among 1 of 2 settings"):
-        adapter.set_callbacks(Recorder(stop_after=1)).fit(X, pairs)
+        adapter.set_callbacks(Settings(stop_after=1)).fit(X, pairs)
     assert adapter.search_ended_ is Status.STOPPED
