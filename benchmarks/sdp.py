@@ -41,13 +41,14 @@ PROBLEM: dict[str, Any] = {
 Run = dict[str, Any]
 
 
-def cases(only: list[str]) -> list[Run]:
+def cases(only: list[str], largest: int) -> list[Run]:
     """What there is to solve, the quick ones first."""
     return [
         {"solver": solver, "loss": loss, "D": D, "tol": tol}
         for solver in SOLVERS
         if solver in only
         for D in (SHARED + ALONE if solver == "ours" else SHARED)
+        if largest >= D
         for loss in reference.LOSSES
         for tol in (reference.TOLERANCES[loss] if solver == "ours" else (None,))
     ]
@@ -220,11 +221,12 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--only", nargs="+", choices=SOLVERS, help="run these; the others' stored numbers are kept"
     )
+    parser.add_argument("--largest", type=int, default=ALONE[-1], help="dimension")
     parser.add_argument("--report", action="store_true", help="table and picture of stored numbers")
     options = parser.parse_args(argv)
     runs = stored() if options.only or options.report else {}
     if not options.report:
-        todo = cases(options.only or list(SOLVERS))
+        todo = cases(options.only or list(SOLVERS), options.largest)
         with progress() as bar:
             task = bar.add_task("solves", total=len(todo))
             for case in todo:
