@@ -292,3 +292,11 @@ def test_reader_that_had_enough(folder: Path) -> None:
     done = subprocess.run(line, shell=True, capture_output=True, text=True)
     assert done.stdout.startswith("triplet")
     assert "Traceback" not in done.stderr
+
+
+def test_a_path_is_what_was_typed(folder: Path) -> None:
+    Path("a.npy").mkdir()
+    for line in ("fit a.npy -l x -o m.json", "inspect wine-train.csv"):
+        result = CliRunner().invoke(main, line.split())
+        assert result.exit_code == 1
+        assert result.stderr.startswith("Error: The path must ")

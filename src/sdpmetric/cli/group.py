@@ -38,7 +38,9 @@ class Group(click.Group):
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}."
-    return " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(error).split()) or type(error).__name__
+    # In Python `path` is an argument; here it is what was typed.
+    return f"The {text}" if text.startswith("path must") else text
 
 
 def _show(message: Warning | str, *_: Any, **__: Any) -> None:
