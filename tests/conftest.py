@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from problems import Floats, Ints, labelled
+from problems import Floats, Ints, consistent, labelled, random_triplets
 from sdpmetric.cli.demo_data import tables
 from sdpmetric.cli.writing import write
 
@@ -18,6 +18,14 @@ from sdpmetric.cli.writing import write
 def blobs() -> tuple[Floats, Ints]:
     """60 rows of 5 features in 3 classes."""
     return labelled(np.random.default_rng(7), 60, 5)
+
+
+@pytest.fixture
+def triplets() -> tuple[Floats, Ints]:
+    """40 items of 4 features, and 200 comparisons that mostly look at the first."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    return X, consistent(random_triplets(rng, 40, 200), X, np.diag([1.0, 0.1, 0.0, 0.0]))
 
 
 @pytest.fixture(scope="session")

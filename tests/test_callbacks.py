@@ -14,7 +14,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from problems import consistent, random_triplets
 from recorder import Recorder
 from sdpmetric import SDPMetric, Status, TripletSDPMetric, knn_triplets, retrieval_scorer, solve
 
@@ -34,13 +33,6 @@ class Steps(Recorder):
     @property
     def n_steps(self) -> int:
         return self.calls.count(("end", "step"))
-
-
-@pytest.fixture
-def triplets() -> tuple[Any, Any]:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 4))
-    return X, consistent(random_triplets(rng, 40, 200), X, np.diag([1.0, 0.1, 0.0, 0.0]))
 
 
 def best_objective(X: Any, T: Any, M: Any, scale: float, C: float, h: float) -> float:

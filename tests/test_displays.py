@@ -16,7 +16,6 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from problems import consistent, random_triplets
 from sdpmetric import SDPMetric, SDPMetricCV, TripletSDPMetric, TripletSDPMetricCV, solve
 from sdpmetric.displays import (
     ConvergenceDisplay,
@@ -50,13 +49,6 @@ def search() -> SDPMetricCV:
     assert isinstance(found.best_estimator_, Pipeline)
     assert found.best_params_["prior_weight"] < 1.0
     return found
-
-
-@pytest.fixture
-def triplets() -> tuple[Any, Any]:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 4))
-    return X, consistent(random_triplets(rng, 40, 200), X, np.diag([1.0, 0.1, 0.0, 0.0]))
 
 
 def new_axes() -> Any:

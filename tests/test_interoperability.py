@@ -17,15 +17,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from problems import UserLoss, consistent, random_triplets
+from problems import UserLoss
 from sdpmetric import Huber, SDPMetric, SquaredHinge, TripletSDPMetric
-
-
-@pytest.fixture
-def triplets() -> tuple[Any, Any]:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 4))
-    return X, consistent(random_triplets(rng, 40, 200), X, np.diag([1.0, 0.1, 0.0, 0.0]))
 
 
 def test_pipeline_with_nearest_neighbours(blobs: tuple[Any, Any]) -> None:

@@ -13,7 +13,6 @@ from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.exceptions import ConvergenceWarning
 
 import sdpmetric
-from problems import consistent, random_triplets
 from recorder import Recorder
 from sdpmetric import EmbeddingAdapter, SDPMetricCV, Status, TripletSDPMetricCV
 from sdpmetric.losses import Huber
@@ -37,13 +36,6 @@ class Settings(Recorder):
 @pytest.fixture
 def labels(blobs: tuple[Any, Any]) -> tuple[Any, Any]:
     return blobs
-
-
-@pytest.fixture
-def triplets() -> tuple[Any, Any]:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 4))
-    return X, consistent(random_triplets(rng, 40, 200), X, np.diag([1.0, 0.1, 0.0, 0.0]))
 
 
 @pytest.fixture(params=["labels", "triplets"])

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Dense, Floats, Ints
+from ..joins import crossed
 from .pairs import Pairs
-from .scan import QUERIES, Mapped, Scan, squared
+from .scan import QUERIES, Mapped, Scan, sides, squared
 from .vectors import Vectors
 
 __all__ = ["Hardness", "comparisons", "hard_negatives"]
@@ -47,11 +48,7 @@ def comparisons(
         negative, of_negative = negative[order], of_negative[order]
     if len(negative) == 0:
         raise ValueError(_nothing(hardness, len(pairs)))
-    counts = np.bincount(of_negative, minlength=len(pairs))
-    first = np.cumsum(counts) - counts
-    each = counts[pairs.of_positive]  # every positive with every negative of its query
-    near = np.repeat(np.arange(len(each)), each)
-    far = first[pairs.of_positive[near]] + np.arange(len(near)) - (np.cumsum(each) - each)[near]
+    near, far = crossed(pairs.of_positive, of_negative, len(pairs))
     query = pairs.of_positive[near]
     triplets = np.stack([pairs.asked[query], pairs.positive[near], negative[far]], axis=1)
     sizes = np.bincount(query, minlength=len(pairs))[query]
@@ -79,9 +76,8 @@ def hard_negatives(
     Never the query itself or a copy of it, a known positive, or a negative that was given.
     """
     scan = Scan(vectors.X, components)
-    Q, P = (scan.map(vectors.gather(rows)) for rows in (pairs.asked, pairs.positive))
-    apart = Q.rows[pairs.of_positive] - P.rows
-    reach = hardness.guard**2 * np.einsum("ij,ij->i", apart, apart)
+    Q, P, apart = sides(scan, vectors, pairs)
+    reach = hardness.guard**2 * apart
     rows, queries = _forbidden(vectors, pairs)
     width = hardness.skip + hardness.n_negatives
     best = np.full((len(Q), width), np.inf)

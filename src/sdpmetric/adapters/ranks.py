@@ -7,7 +7,7 @@ import numpy as np
 from .._typing import Floats, Ints
 from ..retrieval.scores import scores_of_ranks
 from .pairs import Pairs
-from .scan import QUERIES, Mapped, Scan, squared
+from .scan import QUERIES, Mapped, Scan, sides, squared
 from .vectors import Vectors
 
 __all__ = ["positive_ranks", "query_scores"]
@@ -29,9 +29,7 @@ def positive_ranks(vectors: Vectors, pairs: Pairs, components: Floats | None = N
     takes no ranking of the corpus, and no memory for one.
     """
     scan = Scan(vectors.X, components)
-    Q, P = (scan.map(vectors.gather(rows)) for rows in (pairs.asked, pairs.positive))
-    apart = Q.rows[pairs.of_positive] - P.rows
-    target = np.einsum("ij,ij->i", apart, apart)
+    Q, P, target = sides(scan, vectors, pairs)
     own = vectors.own(pairs.asked)
     ranks = np.ones(len(P), dtype=np.int64)
 

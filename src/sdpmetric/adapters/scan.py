@@ -14,8 +14,10 @@ import numpy as np
 from .._typing import Dense, Floats
 from ..products import squared_norms
 from ..threads import over
+from .pairs import Pairs
+from .vectors import Vectors
 
-__all__ = ["Mapped", "Scan", "squared"]
+__all__ = ["Mapped", "Scan", "sides", "squared"]
 
 ROWS = 2048  # of the corpus in a block
 QUERIES = 512  # at a time, by each thread
@@ -91,6 +93,12 @@ def squared(A: Mapped, B: Mapped) -> Floats:
     distances += A.squares[:, None]
     distances += B.squares
     return distances
+
+
+def sides(scan: Scan, vectors: Vectors, pairs: Pairs) -> tuple[Mapped, Mapped, Floats]:
+    """Queries, their positives, and the squared distance of each positive to its query."""
+    Q, P = (scan.map(vectors.gather(rows)) for rows in (pairs.asked, pairs.positive))
+    return Q, P, squared_norms(Q.rows[pairs.of_positive] - P.rows)
 
 
 def _split(components: Floats | None, D: int) -> tuple[float, Floats]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Ints
+from ..joins import crossed, places
 from .ids import Lookup
 from .readers import Read, alike, refuse
 from .tables import Column, columns_of
@@ -25,11 +26,11 @@ def rankings(table: Any, pairs: str, columns: Sequence[str], lookup: Lookup) -> 
     refuse(sizes < 2, cells, "a ranking of at least two items")
     _refuse_twice(ranked, at, cells)
     refuse(ranked == anchor[at], cells, "items other than the anchor", at)
-    behind = sizes[at] - 1 - _places(sizes)
+    behind = sizes[at] - 1 - places(sizes)
     if pairs == "adjacent":
         behind = np.minimum(behind, 1)
     first = np.repeat(np.arange(len(ranked)), behind)
-    second = first + 1 + _places(behind)
+    second = first + 1 + places(behind)
     at = at[first]
     return np.stack([anchor[at], ranked[first], ranked[second]], axis=1), at, len(anchor)
 
@@ -41,11 +42,7 @@ def clicks(table: Any, columns: Sequence[str], lookup: Lookup) -> Read:
     query = lookup.rows(cells[0], names[0])
     clicked, of_clicked = _flat(cells[1], names[1], lookup)
     skipped, of_skipped = _flat(cells[2], names[2], lookup)
-    counts = np.bincount(of_skipped, minlength=len(query))
-    starts = np.cumsum(counts) - counts
-    each = counts[of_clicked]
-    left = np.repeat(np.arange(len(clicked)), each)
-    right = starts[of_clicked[left]] + _places(each)
+    left, right = crossed(of_clicked, of_skipped, len(query))
     at = of_clicked[left]
     if len(at) == 0:
         raise ValueError(
@@ -69,16 +66,16 @@ def clicks_above(table: Any, columns: Sequence[str], lookup: Lookup) -> Read:
     shown, at = _flat(cells[2], names[2], lookup)
     _refuse_twice(shown, at, cells)
     n = 1 + max(int(items.max(initial=0)) for items in (clicked, shown))
-    clicks, places = of_clicked * n + clicked, at * n + shown  # an item and the row it stands in
-    refuse(~np.isin(clicks, places), cells, "clicked items among those shown", of_clicked)
-    passed = ~np.isin(places, clicks)
+    clicks, stands = of_clicked * n + clicked, at * n + shown  # an item and the row it stands in
+    refuse(~np.isin(clicks, stands), cells, "clicked items among those shown", of_clicked)
+    passed = ~np.isin(stands, clicks)
     before: Ints = np.cumsum(passed) - passed  # passed over above each place and in earlier rows
     sizes = np.bincount(at, minlength=len(query))
     first: Ints = before[np.repeat(np.cumsum(sizes) - sizes, sizes)]
     chosen = np.flatnonzero(~passed)
     each: Ints = (before - first)[chosen]
     left = np.repeat(chosen, each)
-    right = np.flatnonzero(passed)[first[left] + _places(each)]
+    right = np.flatnonzero(passed)[first[left] + places(each)]
     if len(left) == 0:
         raise ValueError(
             f"table: none of {len(query)} rows has an item that was shown above a clicked one and "
@@ -107,8 +104,3 @@ def _listed(cell: Any) -> list[Any]:
     if isinstance(cell, (list, tuple, np.ndarray)):
         return list(cell)
     return [] if cell is None or cell == "" else [cell]
-
-
-def _places(sizes: Ints) -> Ints:
-    """0, 1, ... within each of several runs of these sizes."""
-    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -70,8 +70,10 @@ class Table:
         """As `cv_results_` of scikit-learn's searches: a column per array."""
         scores = self.scores()
         mean = np.nanmean(scores, axis=1)
+        whole = np.array([len(trials) == scores.shape[1] for trials in self.rows.values()])
         # Those that were tried on all splits come first.
-        standing = np.where(np.isnan(scores).any(axis=1), mean - 2.0, mean)
+        ahead = whole & ~whole[:, None]
+        ahead |= (whole == whole[:, None]) & (mean > mean[:, None] + 1e-12)
         columns: dict[str, Any] = {"param_C": [C for _, C in self.rows]}
         names = [name for name, _ in next(iter(self.rows))[0]]
         for i, name in enumerate(names):
@@ -80,7 +82,7 @@ class Table:
             columns[f"split{split}_test_score"] = scores[:, split]
         columns["mean_test_score"] = mean
         columns["std_test_score"] = np.nanstd(scores, axis=1)
-        columns["rank_test_score"] = 1 + np.sum(standing > standing[:, None] + 1e-12, axis=1)
+        columns["rank_test_score"] = 1 + ahead.sum(axis=1)
         for name, how in (("gap", np.max), ("rank", np.mean), ("rho", np.mean)):
             values = [how([getattr(t, name) for t in trials]) for trials in self.rows.values()]
             columns[f"{'max' if how is np.max else 'mean'}_{name}"] = values
