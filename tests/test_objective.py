@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from problems import SMOOTH, Case, Floats, random_case
 from sdpmetric import Comparisons, Huber, Logistic, Loss, SquaredHinge
 from sdpmetric.objective import Laplacian, Objective
+from sdpmetric.solvers import low_rank
 
 
 def objective_of(case: Case, X: Any = None) -> Objective:
@@ -151,6 +152,23 @@ def test_replace_shares_items_and_edges() -> None:
     assert other.comparisons is objective.comparisons
     assert isinstance(other.loss, SquaredHinge)
     assert isinstance(objective.loss, Huber)
+
+
+def test_what_the_items_and_comparisons_determine_is_made_once() -> None:
+    case = random_case(4)
+    objective = objective_of(case)
+    first = low_rank(objective, tol=1e-3)
+    (sketch,) = objective.memory.values()
+    varied = objective.replace(loss=SquaredHinge(), comparisons=objective.comparisons)
+    warm = low_rank(varied, tol=1e-3, start=first.factor)
+    assert list(varied.memory.values()) == [sketch]
+    alone = low_rank(objective_of(case).replace(loss=SquaredHinge()), tol=1e-3, start=first.factor)
+    np.testing.assert_array_equal(warm.factor, alone.factor)
+    kept = np.arange(len(objective.comparisons)) % 2 == 0
+    some = objective.comparisons.subset(kept)
+    assert not objective.replace(comparisons=some).memory
+    low_rank(varied, tol=1e-3, seed=1)
+    assert len(objective.memory) == 2
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -12,7 +12,7 @@ but the objective knows t.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -98,7 +98,8 @@ class Objective:
 
     Coefficients and scale come from outside, so that a working set, a fold or a partition never
     rescales itself. ``prior`` holds the scaled squared distances of the edges under M0. ``pinned``
-    fixes rho, as the paper's inner loop does.
+    fixes rho, as the paper's inner loop does. ``memory`` is for what follows from the items and the
+    comparisons alone, so that fits along a path make it once.
     """
 
     X: Items
@@ -109,6 +110,7 @@ class Objective:
     prior: Floats | None = None
     t: float = 0.0
     pinned: float | None = None
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def n_features(self) -> int:
@@ -134,7 +136,9 @@ class Objective:
         return bool(self.X.dtype != np.float64)
 
     def replace(self, **changes: Any) -> Objective:
-        """The same items and edges with another loss, other coefficients, another t or rho."""
+        """The same items with another loss, other comparisons, coefficients, another t or rho."""
+        if changes.get("comparisons", self.comparisons) is not self.comparisons:
+            changes["memory"] = {}
         return replace(self, **changes)
 
     def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> FactoredMemoryPoint:

@@ -70,8 +70,17 @@ class Sketch:
 
 
 def scatter_sketch(objective: Objective, oracle: Oracle, rank: int) -> Sketch:
-    """Leading eigenvectors of the scatter by randomised subspace iteration."""
+    """Leading eigenvectors of the scatter, made once for all losses, C and weights of the prior."""
     k = min(rank, objective.n_features)
+    key = "sketch", k, oracle.seed
+    if key not in objective.memory:
+        objective.memory[key] = _sketched(objective, oracle, k)
+    sketch: Sketch = objective.memory[key]
+    return sketch
+
+
+def _sketched(objective: Objective, oracle: Oracle, k: int) -> Sketch:
+    """By randomised subspace iteration."""
     Q = qr(oracle.directions(k), mode="economic")[0]
     for _ in range(_POWER_STEPS):
         Q = qr(objective.scatter(Q), mode="economic")[0]
