@@ -140,7 +140,7 @@ class AllTriplets:
             found.append(room[:count].copy())
 
         parts = self._tiles(items, self._anchors, list, collect)
-        return np.sort(np.concatenate([codes for found in parts for codes in found]))
+        return np.sort(np.concatenate([codes for found in parts for codes in found]), kind="stable")
 
     def _histogram(
         self, items: Mapped, rows: Ints, bottom: float, top: float
