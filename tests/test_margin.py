@@ -8,7 +8,7 @@ import pytest
 from problems import SMOOTH, Floats, best_margin
 from sdpmetric import Huber, Logistic, Loss, SquaredHinge
 from sdpmetric.losses import Hinge
-from sdpmetric.margin import best_rho
+from sdpmetric.margin import best_rho, weighted_sums
 
 H = 0.3
 OURS: dict[str, Loss] = {
@@ -81,3 +81,25 @@ def test_margins_of_any_size(unit: float) -> None:
     loss, scaled = Huber(H), Huber(H * unit)
     expected = unit * best_rho(z, c, loss)
     assert best_rho(unit * z, c, scaled) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.7])
+@pytest.mark.parametrize("loss", [SquaredHinge(), Huber(H), Huber(1e-12), Huber(1e9)])
+def test_compiled_sums_are_those_of_the_plain_functions(loss: Loss, rho: float) -> None:
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=100_000) * rng.choice([1e-12, 0.1, 10.0], size=100_000)
+    z[:3] = rho, rho + loss.support, rho - loss.support  # the ends of the parabola
+    for c in (rng.uniform(size=len(z)), np.broadcast_to(0.5, len(z))):
+        expected = [float(c @ f(z - rho)) for f in (loss.value, loss.slope, loss.curvature)]
+        assert weighted_sums(z, c, rho, loss) == pytest.approx(expected, rel=1e-11)
+
+
+def test_a_class_of_its_own_is_asked_itself() -> None:
+    class Steeper(Huber):
+        def slope(self, t: Floats, /) -> Floats:
+            return 2.0 * super().slope(t)
+
+    z, c = draw(5)
+    plain, steeper = (weighted_sums(z, c, 0.5, loss) for loss in (Huber(H), Steeper(H)))
+    assert steeper[1] == pytest.approx(2.0 * plain[1])
+    assert steeper[0] == pytest.approx(plain[0])

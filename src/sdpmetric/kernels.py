@@ -18,6 +18,8 @@ from numba.extending import overload
 __all__ = [
     "add_sparse_products",
     "add_squared_distances",
+    "bent_slopes",
+    "bent_sums",
     "bucket_pairs",
     "count_margins",
     "differences",
@@ -101,6 +103,30 @@ def scatter(w: Any, near: Any, far: Any, out: Any) -> None:
         if w[r] != 0.0:
             out[far[r]] += w[r]
             out[near[r]] -= w[r]
+
+
+@compiled
+def bent_sums(
+    z: Any, c: Any, rho: Any, bend: Any, low: Any, high: Any
+) -> tuple[float, float, float]:
+    """The sums of ``c[r]`` times value, slope and curvature of a bent loss at ``z[r] - rho``."""
+    knee, width, scale = bend
+    value = slope = curvature = 0.0
+    for r in range(low, high):
+        u = knee - (z[r] - rho)
+        v = min(max(u, 0.0), width)
+        value += c[r] * (v * (2.0 * u - v))
+        slope -= c[r] * v
+        curvature += c[r] if 0.0 < u < width else 0.0
+    return value / scale, 2.0 * slope / scale, 2.0 * curvature / scale
+
+
+@compiled
+def bent_slopes(z: Any, c: Any, rho: Any, bend: Any, low: Any, high: Any, out: Any) -> None:
+    """``out[r]``, ``c[r]`` times the slope of a bent loss at ``z[r] - rho``, less the sign."""
+    knee, width, scale = bend
+    for r in range(low, high):
+        out[r] = c[r] * (2.0 * min(max(knee - (z[r] - rho), 0.0), width) / scale)
 
 
 @compiled

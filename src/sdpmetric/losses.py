@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from ._typing import Floats
 
-__all__ = ["Hinge", "Huber", "Logistic", "Loss", "SquaredHinge", "vanishes"]
+__all__ = ["Hinge", "Huber", "Logistic", "Loss", "SquaredHinge", "bend", "vanishes"]
 
 
 @runtime_checkable
@@ -137,6 +137,19 @@ class Logistic:
     def curvature(self, t: Floats, /) -> Floats:
         s: Floats = expit(-t / self.h)
         return s * (1.0 - s) / self.h
+
+
+def bend(loss: Loss) -> tuple[float, float, float] | None:
+    """``(knee, width, scale)`` of a loss for which there are compiled loops, else None.
+
+    With ``u = knee - t`` and ``v = clip(u, 0, width)`` it is ``v (2 u - v) / scale``: zero, then a
+    parabola, then its tangent. Of these very classes alone: another may override something.
+    """
+    if type(loss) is SquaredHinge:
+        return 0.0, math.inf, 1.0
+    if type(loss) is Huber:
+        return loss.h, 2.0 * loss.h, 4.0 * loss.h
+    return None
 
 
 def vanishes(loss: Loss) -> bool:

@@ -7,12 +7,11 @@ ends after finitely many steps where slopes are piecewise linear (squared hinge,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ._typing import Floats
-from .losses import Loss
+from .kernels import bent_sums
+from .losses import Loss, bend
 from .threads import over_blocks
 
 __all__ = ["best_rho", "weighted_sums"]
@@ -27,7 +26,7 @@ def best_rho(z: Floats, c: Floats, loss: Loss, guess: float = 0.0) -> float:
     low, high, at_zero = 0.0, np.inf, False
     rho, step = max(guess, 0.0), 1.0
     for _ in range(_MAX_STEPS):
-        slopes, curvature = weighted_sums(z, c, rho, loss.slope, loss.curvature)
+        _, slopes, curvature = weighted_sums(z, c, rho, loss)
         e = -slopes - 1.0
         if abs(e) <= _TOLERANCE or (rho == 0.0 and e > 0.0):
             return rho
@@ -48,13 +47,19 @@ def best_rho(z: Floats, c: Floats, loss: Loss, guess: float = 0.0) -> float:
     return float(high) if np.isfinite(high) else rho
 
 
-def weighted_sums(
-    z: Floats, c: Floats, rho: float, *functions: Callable[[Floats], Floats]
-) -> list[float]:
-    """``sum_r c_r function(z_r - rho)`` for each function, without arrays of the length of z."""
+def weighted_sums(z: Floats, c: Floats, rho: float, loss: Loss) -> tuple[float, float, float]:
+    """``sum_r c_r f(z_r - rho)`` for f the loss, its slope and its curvature.
 
-    def sums(block: slice) -> list[float]:
+    Without arrays of the length of z.
+    """
+    bent = bend(loss)
+
+    def sums(block: slice) -> tuple[float, ...]:
+        if bent is not None:
+            found: tuple[float, ...] = bent_sums(z, c, rho, bent, block.start, block.stop)
+            return found
         t = z[block] - rho
-        return [float(c[block] @ function(t)) for function in functions]
+        return tuple(float(c[block] @ f(t)) for f in (loss.value, loss.slope, loss.curvature))
 
-    return [float(total) for total in np.sum(over_blocks(len(z), sums), axis=0)]
+    value, slope, curvature = np.sum(over_blocks(len(z), sums), axis=0)
+    return float(value), float(slope), float(curvature)

@@ -22,8 +22,8 @@ from scipy.linalg import qr
 
 from ._typing import Dense, Floats, Ints, Items
 from .comparisons import Comparisons
-from .kernels import index_edges, laplacian_rows, list_lower
-from .losses import Loss
+from .kernels import bent_slopes, index_edges, laplacian_rows, list_lower
+from .losses import Loss, bend
 from .margin import best_rho, weighted_sums
 from .products import EDGE_NUMBERS, backward, blocks, column_blocks, edge_distances, forward
 from .threads import over, over_blocks
@@ -144,13 +144,11 @@ class Objective:
     def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> FactoredMemoryPoint:
         """F at P; ``rho`` is a guess, ``exact`` computes in float64 even where X is float32."""
         learned, Y = self.distances(P, exact=exact)
-        z, rho, value = self.best(learned, rho)
-        return FactoredMemoryPoint(self, learned, z, rho, value, P, Y)
+        return FactoredMemoryPoint(self, learned, *self.best(learned, rho), P, Y)
 
     def at_distances(self, learned: Floats, rho: float = 0.0) -> MemoryPoint:
         """F where the scaled edge distances under M' are known."""
-        z, rho, value = self.best(learned, rho)
-        return MemoryPoint(self, learned, z, rho, value)
+        return MemoryPoint(self, learned, *self.best(learned, rho))
 
     def distances(self, V: Floats, *, exact: bool = False) -> tuple[Floats, Dense | None]:
         """Scaled edge distances under ``V V' / ||V||_F^2``; X @ V too, if that fits in a block."""
@@ -206,20 +204,24 @@ class Objective:
             return learned
         return self.share * learned + self.t * self.prior
 
-    def best(self, learned: Floats, guess: float) -> tuple[Floats, float, float]:
-        """Margins, rho* and F for edge distances under M'."""
+    def best(self, learned: Floats, guess: float) -> tuple[Floats, float, float, float]:
+        """Margins, rho*, F and the curvature for edge distances under M'."""
         z = self.comparisons.margins(self.mix(learned))
         rho = self.pinned
         if rho is None:
             rho = best_rho(z, self.coefficients, self.loss, guess)
-        return z, rho, rho - weighted_sums(z, self.coefficients, rho, self.loss.value)[0]
+        paid, _, curvature = weighted_sums(z, self.coefficients, rho, self.loss)
+        return z, rho, rho - paid, curvature
 
     def slopes(self, z: Floats, rho: float) -> Floats:
         """``w_r = c_r |loss'(z_r - rho)|``."""
-        w = np.empty(len(z))
+        w, c, bent = np.empty(len(z)), self.coefficients, bend(self.loss)
 
         def fill(block: slice) -> None:
-            np.multiply(-self.coefficients[block], self.loss.slope(z[block] - rho), out=w[block])
+            if bent is not None:
+                bent_slopes(z, c, rho, bent, block.start, block.stop, w)
+            else:
+                np.multiply(-c[block], self.loss.slope(z[block] - rho), out=w[block])
 
         over_blocks(len(z), fill)
         return w
@@ -234,6 +236,7 @@ class MemoryPoint:
     z: Floats
     rho: float
     value: float
+    curvature: float
 
     @cached_property
     def _sums(self) -> tuple[Floats, float, float]:
@@ -264,11 +267,6 @@ class MemoryPoint:
     def slack(self) -> float:
         return max(0.0, self.rho * (self._sums[2] - 1.0))
 
-    @cached_property
-    def curvature(self) -> float:
-        o = self.objective
-        return weighted_sums(self.z, o.coefficients, self.rho, o.loss.curvature)[0]
-
     def times(self, V: Floats, /) -> Floats:
         return self.objective.signed_scatter(self.edge_weights, V)
 
@@ -297,7 +295,7 @@ class MemoryLine:
 
     def __call__(self, alpha: float, /) -> tuple[float, float]:
         o = self.start.objective
-        z, rho, value = o.best(self._at(alpha), self.start.rho)
+        z, rho, value, _ = o.best(self._at(alpha), self.start.rho)
         return value, float(o.slopes(z, rho) @ self._turn)
 
     def point(self, alpha: float, /) -> MemoryPoint:

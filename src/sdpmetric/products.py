@@ -35,6 +35,7 @@ __all__ = [
 _BLOCK_BYTES = 1 << 22
 _COLUMN_BYTES = 1 << 26  # of a block of columns of X @ P: for tall data P is worked on in parts
 _PRODUCT = 1 << 21  # multiplications that are worth a thread
+_SMALL = 1 << 19  # multiplications that are over before blocks and threads are counted out
 EDGE_NUMBERS = 1 << 19  # numbers to gather along edges that are worth a thread
 
 
@@ -42,6 +43,8 @@ def forward(X: Items, P: Floats, *, exact: bool = False) -> Dense:
     """``X @ P``, in X's precision, or in float64 if ``exact``."""
     kind = np.float64 if exact else X.dtype
     P = np.ascontiguousarray(P, dtype=kind)
+    if _small(X, P.shape[1], kind):
+        return np.asarray(X @ P)
     out = np.empty((X.shape[0], P.shape[1]), dtype=kind)
 
     def multiply(part: slice) -> None:
@@ -59,6 +62,8 @@ def backward(X: Items, S: Dense, *, exact: bool = False) -> Floats:
     """``X.T @ S`` as float64."""
     kind = np.float64 if exact else X.dtype
     S = S.astype(kind, copy=False)
+    if _small(X, S.shape[1], kind):
+        return np.asarray(X.T @ S, dtype=np.float64)
 
     def multiply(part: slice) -> Floats:
         total = np.zeros((X.shape[1], S.shape[1]))
@@ -68,6 +73,10 @@ def backward(X: Items, S: Dense, *, exact: bool = False) -> Floats:
 
     parts = over(X.shape[0], multiply, _PRODUCT // max(1, X.shape[1] * S.shape[1]))
     return sum(parts[1:], start=parts[0])
+
+
+def _small(X: Items, width: int, kind: Any) -> bool:
+    return isinstance(X, np.ndarray) and X.dtype == kind and X.size * width <= _SMALL
 
 
 def _blocks_as(X: Items, part: slice, kind: Any) -> Iterator[tuple[slice, Items]]:
