@@ -7,7 +7,8 @@ import pytest
 
 from problems import SMOOTH, Floats, best_margin
 from sdpmetric import Huber, Logistic, Loss, SquaredHinge
-from sdpmetric.losses import Hinge
+from sdpmetric.kernels import bent_slopes
+from sdpmetric.losses import Hinge, bend
 from sdpmetric.margin import best_rho, weighted_sums
 
 H = 0.3
@@ -103,3 +104,21 @@ def test_a_class_of_its_own_is_asked_itself() -> None:
     plain, steeper = (weighted_sums(z, c, 0.5, loss) for loss in (Huber(H), Steeper(H)))
     assert steeper[1] == pytest.approx(2.0 * plain[1])
     assert steeper[0] == pytest.approx(plain[0])
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge(), Huber(H)])
+def test_compiled_slopes_are_rounded_as_plain_ones(loss: Loss) -> None:
+    """Wherever an entry stands: or equal fits would differ by where their arrays lie."""
+    rng = np.random.default_rng(4)
+    shape = bend(loss)
+    assert shape is not None
+    knee, width, scale = shape
+    z, c = rng.normal(size=1003), rng.uniform(size=1003)
+    for low, high in [(0, 1003), (1, 1000), (17, 18)]:
+        w = np.zeros(1003)
+        bent_slopes(z, c, 0.37, shape, low, high, w)
+        expected = np.zeros(1003)
+        part = slice(low, high)
+        expected[part] = c[part] * (2.0 * np.clip(knee - (z[part] - 0.37), 0.0, width) / scale)
+        np.testing.assert_array_equal(w, expected)
+        np.testing.assert_allclose(w[part], -c[part] * loss.slope(z[part] - 0.37), atol=1e-15)

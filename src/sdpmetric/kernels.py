@@ -35,13 +35,21 @@ __all__ = [
 FLAGS = {"reassoc", "contract", "nsz", "arcp", "nnan"}  # infinities keep their meaning
 
 
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Callable[..., Any], flags: set[str] | bool = FLAGS) -> Any:
     """Compile at the first call, and keep the machine code beside the source if possible."""
-    options: dict[str, Any] = {"nogil": True, "fastmath": FLAGS, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "fastmath": flags, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder can be written to: compiled anew in every process
         return numba.njit(**options)(function)
+
+
+def strictly(function: Callable[..., Any]) -> Any:
+    """Compile what stores a number for each entry: rounded alike wherever the arrays may lie.
+
+    A loop is compiled twice, in vectors and one by one; addresses have a say in which of them runs.
+    """
+    return compiled(function, flags=False)
 
 
 def _dense_distance(X: Any, i: Any, Y: Any, j: Any) -> float:
@@ -121,7 +129,7 @@ def bent_sums(
     return value / scale, 2.0 * slope / scale, 2.0 * curvature / scale
 
 
-@compiled
+@strictly
 def bent_slopes(z: Any, c: Any, rho: Any, bend: Any, low: Any, high: Any, out: Any) -> None:
     """``out[r]``, ``c[r]`` times the slope of a bent loss at ``z[r] - rho``, less the sign."""
     knee, width, scale = bend

@@ -29,6 +29,7 @@ from .preconditioner import Sketch, scatter_sketch
 __all__ = ["low_rank"]
 
 _CHECK_EVERY = 5  # evaluations between looks at the gap inside the range of P and its curvature
+_NEAR = 6.0  # times the target: from there on the gap is looked at after every step
 _CUT_EVERY = 20  # evaluations between attempts to drop idle columns
 _GROW_BY = 8  # eigenvectors looked at, at the least
 _GROW_MOST = 64
@@ -226,23 +227,26 @@ class _Climb:
 
 def _ascend(climb: _Climb, monitor: Monitor, target: float) -> Status | None:
     """Climb until the gap inside the range of P is below ``target``, or no step is possible."""
-    next_check, next_cut = climb.evaluations, climb.evaluations + _CUT_EVERY
+    next_look = next_check = climb.evaluations
+    next_cut = next_check + _CUT_EVERY
     while True:
         monitor.n_iter = climb.evaluations
         P = climb.point.P
         status = monitor.stop(climb.point.value, P.shape[1], partial(unit, P))
         if status is not None:
             return status
-        if climb.evaluations >= next_check:
-            next_check = climb.evaluations + _CHECK_EVERY
+        if climb.evaluations >= next_look:
             gap, weights, W = climb.inner_gap()
             if gap <= target:
                 return None
-            kept = climb.busy(weights, W, _IDLE)
-            if climb.evaluations >= next_cut and kept.sum() <= 0.8 * len(kept):
-                next_cut = climb.evaluations + _CUT_EVERY
-                climb.rotate(W[:, kept])
-            climb.adapt()
+            if climb.evaluations >= next_check:
+                next_check = climb.evaluations + _CHECK_EVERY
+                kept = climb.busy(weights, W, _IDLE)
+                if climb.evaluations >= next_cut and kept.sum() <= 0.8 * len(kept):
+                    next_cut = climb.evaluations + _CUT_EVERY
+                    climb.rotate(W[:, kept])
+                climb.adapt()
+            next_look = climb.evaluations + 1 if gap < _NEAR * target else next_check
         if not climb.step():
             if not climb.history.pairs:
                 return None
