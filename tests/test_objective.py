@@ -167,6 +167,8 @@ def test_what_the_items_and_comparisons_determine_is_made_once() -> None:
     kept = np.arange(len(objective.comparisons)) % 2 == 0
     some = objective.comparisons.subset(kept)
     assert not objective.replace(comparisons=some).memory
+    assert not objective.replace(scale=2.0 * objective.scale).memory
+    assert not objective.replace(X=objective.X.copy()).memory
     low_rank(varied, tol=1e-3, seed=1)
     assert len(objective.memory) == 2
 

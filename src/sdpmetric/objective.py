@@ -137,9 +137,9 @@ class Objective:
 
     def replace(self, **changes: Any) -> Objective:
         """The same items with another loss, other comparisons, coefficients, another t or rho."""
-        if changes.get("comparisons", self.comparisons) is not self.comparisons:
-            changes["memory"] = {}
-        return replace(self, **changes)
+        other = replace(self, **changes)
+        alike = other.X is self.X and other.comparisons is self.comparisons
+        return other if alike and other.scale == self.scale else replace(other, memory={})
 
     def at(self, P: Floats, *, rho: float = 0.0, exact: bool = False) -> FactoredMemoryPoint:
         """F at P; ``rho`` is a guess, ``exact`` computes in float64 even where X is float32."""
