@@ -121,20 +121,30 @@ def sections(cells: list[Cell], place: Place) -> list[str]:
 
 def verdict(summary: Summary) -> str:
     """What the table says about SDPMetricCV, whatever it says."""
-    methods, lines = summary.methods(), []
-    ranks, n = summary.ranks(methods), len(summary.rows)
+    lines = []
     for method in CV:
-        if method not in methods:
+        if method not in summary.methods():
             continue
-        low = sum(method in summary.lowest(row, methods) for row in summary.rows)
-        place = 1 + sum(r < ranks[method] for r in ranks.values())
+        here, everyone = (
+            standing(summary, method, methods)
+            for methods in (tables.columns(summary), summary.methods())
+        )
         worse = [ROWS[row].printed.name for row in summary.rows if worsened(summary, row, method)]
         lines.append(
-            f"- {METHODS[method].name}: lowest of all {len(methods)} methods on {low} of {n} rows, "
-            f"mean rank {ranks[method]:.2f} (place {place}); worse than Euclidean by more than a "
-            f"standard error on {', '.join(worse) or 'none'}."
+            f"- {METHODS[method].name}: in this table {here}; of all {len(summary.methods())} "
+            f"methods, below, {everyone}; worse than Euclidean by more than a standard error on "
+            f"{', '.join(worse) or 'none'}."
         )
     return "\n".join(lines) + "\n"
+
+
+def standing(summary: Summary, method: str, methods: list[str]) -> str:
+    """How a method does among others."""
+    low = sum(method in summary.lowest(row, methods) for row in summary.rows)
+    ranks = summary.ranks(methods)
+    place = 1 + sum(r < ranks[method] for r in ranks.values())
+    n = len(summary.rows)
+    return f"lowest on {low} of {n} rows, mean rank {ranks[method]:.2f} (place {place})"
 
 
 def worsened(summary: Summary, row: str, method: str) -> bool:
