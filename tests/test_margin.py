@@ -7,7 +7,7 @@ import pytest
 
 from problems import SMOOTH, Floats, best_margin
 from sdpmetric import Huber, Logistic, Loss, SquaredHinge
-from sdpmetric.kernels import bent_slopes
+from sdpmetric.kernels.margins import bent_slopes
 from sdpmetric.losses import Hinge, bend
 from sdpmetric.margin import best_rho, weighted_sums
 

@@ -223,7 +223,7 @@ def test_blocks_do_not_change_products(block: int, monkeypatch: pytest.MonkeyPat
 
 def test_compiled_distances_are_those_of_the_plain_function() -> None:
     from sdpmetric import products
-    from sdpmetric.kernels import squared_distance
+    from sdpmetric.kernels.rows import squared_distance
 
     rng = np.random.default_rng(2)
     X = rng.normal(size=(6, 9)) * (rng.uniform(size=(6, 9)) < 0.4)

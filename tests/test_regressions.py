@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from problems import Case, consistent, labelled, random_triplets
-from sdpmetric import Huber, SDPMetric, Status, TripletSDPMetric, kernels, knn_triplets, solve
+from sdpmetric import Huber, SDPMetric, Status, TripletSDPMetric, knn_triplets, solve
+from sdpmetric.kernels.compiling import compiled
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -271,7 +272,7 @@ def test_compiled_loops_without_a_place_for_them(monkeypatch: pytest.MonkeyPatch
         return original(*args, **options)
 
     monkeypatch.setattr(numba, "njit", njit)
-    assert kernels.compiled(lambda x: x + 1)(1) == 2
+    assert compiled(lambda x: x + 1)(1) == 2
 
 
 @pytest.mark.parametrize(

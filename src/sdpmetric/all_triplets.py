@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Items
-from .kernels import count_margins, list_margins
+from .kernels.margins import count_margins, list_margins
 from .losses import Loss
 from .margin import best_rho
 from .products import squared_differences, squared_norms

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ._typing import Floats, Ints
-from .kernels import bucket_pairs, differences, number_pairs, scatter
+from .kernels.edges import bucket_pairs, differences, number_pairs, scatter
 from .threads import over, over_blocks
 
 __all__ = ["Comparisons"]

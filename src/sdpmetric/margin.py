@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from ._typing import Floats
-from .kernels import bent_sums
+from .kernels.margins import bent_slopes, bent_sums
 from .losses import Loss, bend
 from .threads import over_blocks
 
-__all__ = ["best_rho", "weighted_sums"]
+__all__ = ["best_rho", "weighted_slopes", "weighted_sums"]
 
 _TOLERANCE = 1e-13  # on sum(w) - 1; an error of e in rho costs only e^2 in the objective
 _MAX_STEPS = 200  # bisection alone needs about 100
@@ -63,3 +63,17 @@ def weighted_sums(z: Floats, c: Floats, rho: float, loss: Loss) -> tuple[float, 
 
     value, slope, curvature = np.sum(over_blocks(len(z), sums), axis=0)
     return float(value), float(slope), float(curvature)
+
+
+def weighted_slopes(z: Floats, c: Floats, rho: float, loss: Loss) -> Floats:
+    """``c_r |loss'(z_r - rho)|``."""
+    w, bent = np.empty(len(z)), bend(loss)
+
+    def fill(block: slice) -> None:
+        if bent is not None:
+            bent_slopes(z, c, rho, bent, block.start, block.stop, w)
+        else:
+            np.multiply(-c[block], loss.slope(z[block] - rho), out=w[block])
+
+    over_blocks(len(z), fill)
+    return w

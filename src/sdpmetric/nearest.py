@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import Dense, Floats, Ints, Items
-from .kernels import add_sparse_products, keep_nearest
+from .kernels.rows import add_sparse_products, keep_nearest
 from .products import extremes, squared_norms, stored
 from .progress import Report
 from .threads import over

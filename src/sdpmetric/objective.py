@@ -22,11 +22,11 @@ from scipy.linalg import qr
 
 from ._typing import Dense, Floats, Ints, Items
 from .comparisons import Comparisons
-from .kernels import bent_slopes, index_edges, laplacian_rows, list_lower
-from .losses import Loss, bend
-from .margin import best_rho, weighted_sums
+from .kernels.edges import index_edges, laplacian_rows, list_lower
+from .losses import Loss
+from .margin import best_rho, weighted_slopes, weighted_sums
 from .products import EDGE_NUMBERS, backward, blocks, column_blocks, edge_distances, forward
-from .threads import over, over_blocks
+from .threads import over
 
 __all__ = ["Factored", "Line", "Objective", "Point", "Station"]
 
@@ -215,16 +215,7 @@ class Objective:
 
     def slopes(self, z: Floats, rho: float) -> Floats:
         """``w_r = c_r |loss'(z_r - rho)|``."""
-        w, c, bent = np.empty(len(z)), self.coefficients, bend(self.loss)
-
-        def fill(block: slice) -> None:
-            if bent is not None:
-                bent_slopes(z, c, rho, bent, block.start, block.stop, w)
-            else:
-                np.multiply(-c[block], self.loss.slope(z[block] - rho), out=w[block])
-
-        over_blocks(len(z), fill)
-        return w
+        return weighted_slopes(z, self.coefficients, rho, self.loss)
 
 
 @dataclass(frozen=True, eq=False)

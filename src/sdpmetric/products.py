@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import Dense, Floats, Ints, Items
-from .kernels import add_squared_distances
+from .kernels.rows import add_squared_distances
 from .threads import over
 
 __all__ = [
