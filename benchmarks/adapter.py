@@ -13,12 +13,12 @@ of the difference to the row before; they do not include the luck of the trainin
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -28,7 +28,8 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import GroupKFold, train_test_split
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
-from benchmarks.common import CONSOLE, HERE, RESULTS, Array, data_folder, progress, save, show
+from benchmarks import common
+from benchmarks.common import Array, data_file, parser, progress, save, show
 from sdpmetric import (
     SDPMetric,
     SDPMetricCV,
@@ -36,15 +37,15 @@ from sdpmetric import (
     TripletSDPMetricCV,
     retrieval_scores,
 )
-from sdpmetric.products import squared_differences
+from sdpmetric.linalg.items import items_of
 
 SEED = 0
-SIZES = 384, 64
 RANKS = 1, 5, 10, 100
 WEIGHTS = 0.25, 0.5, 0.75, 0.9, 0.97, 1.0  # of the prior, for triplets
 LABEL_WEIGHTS = 0.0, 0.1, 0.25, 0.5
 NEIGHBOURS = (3, 3), (5, 10), (10, 30)
 FOLDS = 3
+CUT = 64  # columns that are left by PCA
 SHOWN = 50  # nearest rows of a question, of which one is clicked and one is not
 RESAMPLES = 2000
 COLUMNS = "hit@1", "hit@5", "hit@10", "recall@100", "map", "mrr", "ndcg@10", "3-NN error"
@@ -60,6 +61,12 @@ class Data:
     X_test: Array
     y_test: Array
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """All columns, and those that are left by PCA."""
+        columns = self.X.shape[1]
+        return columns, min(CUT, columns // 2)
+
 
 @dataclass
 class Row:
@@ -73,10 +80,7 @@ class Row:
 
 
 def banking(per_class: int | None) -> Data:
-    path = data_folder() / "banking77_minilm.npz"
-    if not path.exists():
-        raise SystemExit(f"{path.name} is not in {path.parent}; set SDPMETRIC_DATA to its folder.")
-    with np.load(path) as stored:
+    with np.load(data_file("banking77_minilm")) as stored:
         X, y = stored["X"], stored["y"]
         train, test = stored["train_idx"], stored["test_idx"]
     if per_class is not None:  # a trial must not see the test rows: both parts are training rows
@@ -95,12 +99,13 @@ def drawn_triplets(data: Data, m: int) -> Array:
     prefer any metric that differs from it, however bad.
     """
     rng = np.random.default_rng(SEED)
-    search = NearestNeighbors(n_neighbors=SHOWN, algorithm="brute").fit(data.X)
+    count = min(SHOWN, len(data.X) - 1)
+    search = NearestNeighbors(n_neighbors=count, algorithm="brute").fit(data.X)
     shown = search.kneighbors(return_distance=False)
     relevant = data.y[shown] == data.y[:, None]
     askable = np.flatnonzero(relevant.any(axis=1) & ~relevant.all(axis=1))
     anchors = rng.choice(askable, m)
-    luck = rng.random((m, SHOWN))
+    luck = rng.random((m, count))
     near, far = (
         shown[anchors, np.argmax(np.where(mask, luck, -1.0), axis=1)]
         for mask in (relevant[anchors], ~relevant[anchors])
@@ -117,10 +122,11 @@ def prior_of(size: int, X: Array) -> dict[str, Any]:
 
 
 def before(data: Data) -> Iterator[Row]:
-    yield Row("Euclidean", SIZES[0], None)
+    size, cut = data.sizes
+    yield Row("Euclidean", size, None)
     began = time.perf_counter()
-    pca = PCA(SIZES[1], random_state=SEED).fit(data.X)
-    yield Row("PCA", SIZES[1], pca, seconds=time.perf_counter() - began)
+    pca = PCA(cut, random_state=SEED).fit(data.X)
+    yield Row("PCA", cut, pca, seconds=time.perf_counter() - began)
 
 
 def from_labels(data: Data, size: int) -> Row:
@@ -130,7 +136,7 @@ def from_labels(data: Data, size: int) -> Row:
     began = time.perf_counter()
     table = []
     for (near, far), weight in [*product(NEIGHBOURS, LABEL_WEIGHTS), (NEIGHBOURS[0], 1.0)]:
-        chosen = {"n_neighbors": near, "n_impostors": far, "prior_weight": weight}
+        chosen: dict[str, Any] = {"n_neighbors": near, "n_impostors": far, "prior_weight": weight}
         metric = SDPMetric(**prior, **chosen, **SETTINGS).fit(A, a)
         scores = retrieval_scores(B, b, A, a, k=10, metric=metric, n_jobs=SETTINGS["n_jobs"])
         table.append((scores["ndcg@10"], chosen))
@@ -167,8 +173,8 @@ def from_triplets(data: Data, triplets: Array, size: int) -> Row:
 
 def answers(metric: Any, X: Array, triplets: Array) -> Array:
     """Which triplets the metric answers rightly."""
-    Z = metric.transform(X)
-    near, far = (squared_differences(Z, triplets[:, 0], triplets[:, c]) for c in (1, 2))
+    Z = items_of(metric.transform(X))
+    near, far = (Z.squared_differences(triplets[:, 0], triplets[:, c]) for c in (1, 2))
     return near < far
 
 
@@ -178,18 +184,19 @@ def standard_error(gain: Array, anchors: Array) -> float:
     return float(np.sqrt(np.sum(sums**2)) / len(gain))
 
 
-def with_cv(data: Data, triplets: Array) -> Iterator[Callable[[], Row]]:
-    """The library's own searches."""
+def with_cv(data: Data, triplets: Array, **search: int | None) -> Iterator[Callable[[], Row]]:
+    """The library's own searches, with their defaults unless ``search`` has others."""
+    given: dict[str, Any] = {name: n for name, n in search.items() if n is not None}
 
     def fitted(name: str, model: Any, y: Array) -> Row:
         began = time.perf_counter()
         model.fit(data.X, y)
         chosen = {key: repr(value) for key, value in model.best_params_.items()}
-        return Row(name, SIZES[0], model, chosen, time.perf_counter() - began)
+        return Row(name, data.sizes[0], model, chosen, time.perf_counter() - began)
 
-    yield lambda: fitted("labels, SDPMetricCV", SDPMetricCV(), data.y)
+    yield lambda: fitted("labels, SDPMetricCV", SDPMetricCV(**given), data.y)
     name = f"{len(triplets):,} triplets, CV"
-    yield lambda: fitted(name, TripletSDPMetricCV(), triplets)
+    yield lambda: fitted(name, TripletSDPMetricCV(**given), triplets)
 
 
 def scored(row: Row, data: Data) -> dict[str, Array]:
@@ -206,7 +213,7 @@ def interval(difference: Array) -> list[float]:
     """The mean and its 95 % interval by bootstrap."""
     rng = np.random.default_rng(SEED)
     n = len(difference)
-    means = [difference[rng.integers(0, n, n)].mean() for _ in range(RESAMPLES)]
+    means = difference[rng.integers(0, n, (RESAMPLES, n))].mean(axis=1)
     return [float(difference.mean()), *(float(q) for q in np.quantile(means, [0.025, 0.975]))]
 
 
@@ -242,7 +249,8 @@ def draw(entries: list[dict[str, Any]]) -> None:
     """Differences to the row before, with intervals."""
     learned = [e for e in entries if "gain" in e]
     shown = "hit@1", "ndcg@10", "map", "3-NN error"
-    colours = dict(zip(SIZES, ("tab:blue", "tab:orange"), strict=True))
+    sizes = sorted({e["size"] for e in entries}, reverse=True)
+    colours = dict(zip(sizes, ("tab:blue", "tab:orange"), strict=True))
     figure = Figure(figsize=(11, 0.42 * len(learned) + 1.7), layout="constrained")
     axes = figure.subplots(1, len(shown), sharey=True)
     for axis, name in zip(axes, shown, strict=True):
@@ -259,55 +267,70 @@ def draw(entries: list[dict[str, Any]]) -> None:
     axes[0].set_yticks(range(len(learned)), [f"{e['method']}, {e['size']}" for e in learned])
     axes[0].invert_yaxis()
     figure.suptitle(
-        "Banking77 after less before (Euclidean at 384 columns, PCA at 64), 95 % bootstrap over "
-        "test questions",
+        f"Banking77 after less before (Euclidean at {sizes[0]} columns, PCA at {sizes[1]}), 95 % "
+        "bootstrap over test questions",
         fontsize=11,
     )
-    figure.savefig(RESULTS / "adapter.png", dpi=120)
-    CONSOLE.print(f"written: {(RESULTS / 'adapter.png').relative_to(HERE.parent)}")
+    common.save_picture(figure, "adapter", dpi=120)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
+def main(argv: list[str] | None = None) -> None:
+    arguments = parser(__doc__)
+    arguments.add_argument(
         "--quick",
         action="store_true",
         help="20 training rows a class, searched by 10 others; no test row, nothing written",
     )
-    parser.add_argument(
+    arguments.add_argument(
         "--only-cv", action="store_true", help="the searches alone; other rows are kept"
     )
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore", message=".*class\\(es\\) have fewer than n_neighbors")
+    arguments.add_argument("--triplets", type=int, nargs="+", default=[200, 2000, 20_000])
+    arguments.add_argument("--Cs", type=int, help="values of C in the searches")
+    arguments.add_argument("--cv", type=int, help="folds of the searches")
+    options = arguments.parse_args(argv)
     data = banking(20 if options.quick else None)
-    counts = (200, 2000) if options.quick else (200, 2000, 20_000)
+    counts = options.triplets[:2] if options.quick else options.triplets
     triplets = drawn_triplets(data, counts[-1])
-    tasks: list[Callable[[], Row]] = [lambda row=row: row for row in before(data)]
-    for size in () if options.only_cv else SIZES:
-        tasks.append(lambda size=size: from_labels(data, size))
-        tasks += [lambda m=m, size=size: from_triplets(data, triplets[:m], size) for m in counts]
-    tasks += with_cv(data, triplets)
-    base: dict[int, dict[str, Array]] = {}
-    entries: list[dict[str, Any]] = []
+    tasks: list[Callable[[], Row]] = [partial(given, row) for row in before(data)]
+    for size in () if options.only_cv else data.sizes:
+        tasks.append(partial(from_labels, data, size))
+        tasks += [partial(from_triplets, data, triplets[:m], size) for m in counts]
+    tasks += with_cv(data, triplets, Cs=options.Cs, cv=options.cv)
     began = time.perf_counter()
-    with progress() as bar:
-        for task in bar.track(tasks, description="methods"):
-            row = task()
-            scores = scored(row, data)
-            entries.append(record(row, scores, base.get(row.size)))
-            base.setdefault(row.size, scores)  # the row before comes first
-    path = RESULTS / "adapter.json"
-    if options.only_cv and path.exists():
-        new = {(e["method"], e["size"]) for e in entries}
-        kept = [
-            e for e in json.loads(path.read_text())["rows"] if (e["method"], e["size"]) not in new
-        ]
-        entries = [*entries[:2], *kept, *entries[2:]]
+    entries = run(tasks, data)
+    if options.only_cv:
+        entries = [*entries[:2], *kept(entries), *entries[2:]]
     report(entries)
     if not options.quick:
         content = {"seed": SEED, "seconds": time.perf_counter() - began, "rows": entries}
         save("adapter", content)
         draw(entries)
+
+
+def given(row: Row) -> Row:
+    return row
+
+
+def run(tasks: list[Callable[[], Row]], data: Data) -> list[dict[str, Any]]:
+    """Make and score every row; the first row of a size is the one before."""
+    base: dict[int, dict[str, Array]] = {}
+    entries: list[dict[str, Any]] = []
+    with progress() as bar, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*class\\(es\\) have fewer than n_neighbors")
+        for task in bar.track(tasks, description="methods"):
+            row = task()
+            scores = scored(row, data)
+            entries.append(record(row, scores, base.get(row.size)))
+            base.setdefault(row.size, scores)
+    return entries
+
+
+def kept(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The stored rows of methods that were not run again."""
+    path = common.results_folder() / "adapter.json"
+    stored = json.loads(path.read_text())["rows"] if path.exists() else []
+    new = {(e["method"], e["size"]) for e in entries}
+    return [e for e in stored if (e["method"], e["size"]) not in new]
 
 
 if __name__ == "__main__":

@@ -1,119 +1,160 @@
-"""Which loss, C and h should be the defaults? Mean validation error over the small data sets.
+"""Which settings should be the defaults? Validation errors on sets of many kinds, no test rows.
 
-Each set is split at random into 70 % training and 30 % validation, raw and standardised; a
-metric is learned on the training rows for every setting and 3-NN classifies the validation rows.
-A setting's score on a set is its error divided by that of the Euclidean metric on the same
-split; the default is the setting with the lowest mean score. No test set is touched.
+Every setting is fitted to the same rows of each set (`benchmarks.validation`), one thread, and 3-NN
+classifies the validation rows. The score of a setting on a set is its error over that of Euclidean
+distance on the same rows, half a row added to both so that an error of zero does not decide alone;
+its score is the geometric mean over the sets. Each set is also left out once: if the best setting
+without it is not the best of all, the choice hangs on that set.
 """
 
 from __future__ import annotations
 
-import argparse
+import hashlib
+import json
 import time
 import warnings
-from itertools import product
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import StandardScaler
 
-from benchmarks.common import CONSOLE, Array, load, progress, save, show
+from benchmarks.common import CONSOLE, knn_error, parser, progress, results_folder, save, show
+from benchmarks.validation import SETS, Split
 from sdpmetric import SDPMetric
 
-SETS = ("wine", "balance", "vehicle", "breast_cancer", "diabetes", "digits")
-SETTINGS: list[dict[str, Any]] = [
-    {"loss": "squared_hinge", "C": C} for C in (1.0, 5.0, 20.0, 50.0, 200.0, 1000.0, 5000.0)
-] + [
-    {"loss": "huber", "C": C, "h": h}
-    for C, h in product((2.0, 3.0, 5.0, 10.0, 20.0, 50.0), (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0))
-]
+EUCLIDEAN, BEFORE, NOW = "Euclidean", "3 x 3, raw, tol 1e-4 (before)", "defaults"
 
-
-def error(X: Array, y: Array, X_new: Array, y_new: Array) -> float:
-    return 1.0 - float(KNeighborsClassifier(3).fit(X, y).score(X_new, y_new))
-
-
-def percent(errors: Array) -> list[float]:
-    return [float(100 * e) for e in errors.mean(axis=-1)]
-
-
-def label(setting: dict[str, Any]) -> str:
-    numbers = " ".join(f"{key}={value:g}" for key, value in setting.items() if key != "loss")
-    return f"{'S' if setting['loss'] == 'squared_hinge' else 'H'} {numbers}"
+BASE: dict[str, Any] = {"n_neighbors": 5, "n_impostors": 10, "n_rounds": 1, "h": 0.05}
+SETTINGS: dict[str, dict[str, Any]] = {
+    NOW: {},
+    BEFORE: {
+        **{"n_neighbors": 3, "n_impostors": 3, "C": 10.0, "h": 0.02, "tol": 1e-4},
+        **{"coordinates": "raw", "n_rounds": 1, "prior_weight": 0.0},
+    },
+    "5 x 10": BASE,
+    "5 x 10, raw": BASE | {"coordinates": "raw"},
+    "5 x 10, standard": BASE | {"coordinates": "standard"},
+    "3 x 10": BASE | {"n_neighbors": 3},
+    "5 x 20": BASE | {"n_impostors": 20},
+    "5 x 10, C 5": BASE | {"C": 5.0},
+    "5 x 10, h 0.02": BASE | {"h": 0.02},
+    "5 x 10, h 0.1": BASE | {"h": 0.1},
+    "5 x 10, tol 1e-3": BASE | {"tol": 1e-3},
+    "5 x 20, two rounds": BASE | {"n_impostors": 20, "n_rounds": 2},
+    "3 x 10, two rounds": BASE | {"n_neighbors": 3, "n_rounds": 2},
+    "5 x 10, prior 0.1": BASE | {"prior_weight": 0.1},
+    "5 x 10, prior 0.3": BASE | {"prior_weight": 0.3},
+}
+Cells = dict[tuple[str, int, str], dict[str, Any]]
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--splits", type=int, default=10)
-    options = parser.parse_args(argv)
-    cases = [(name, scaled) for name in SETS for scaled in (False, True)]
-    errors = np.empty((len(cases), len(SETTINGS), options.splits))
-    euclidean = np.empty((len(cases), options.splits))
-    seconds = np.zeros(len(SETTINGS))
+    arguments = parser(__doc__)
+    arguments.add_argument("--splits", type=int, default=3)
+    arguments.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
+    arguments.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
+    options = arguments.parse_args(argv)
+    cells = stored()
+    names = [EUCLIDEAN, *options.settings]
     with progress() as bar:
-        task = bar.add_task("fits", total=errors.size)
-        for c, (name, scaled) in enumerate(cases):
-            X, y = load(name)
-            for split in range(options.splits):
-                A, B, a, b = train_test_split(X, y, test_size=0.3, random_state=split, stratify=y)
-                if scaled:
-                    scaler = StandardScaler().fit(A)
-                    A, B = scaler.transform(A), scaler.transform(B)
-                euclidean[c, split] = error(A, a, B, b)
-                for s, setting in enumerate(SETTINGS):
-                    began = time.perf_counter()
-                    metric = fit(setting, A, a)
-                    seconds[s] += time.perf_counter() - began
-                    errors[c, s, split] = error(metric.transform(A), a, metric.transform(B), b)
-                    bar.advance(task)
-    report(cases, errors, euclidean, seconds / (len(cases) * options.splits), options.splits)
+        task = bar.add_task("fits", total=options.splits * len(options.sets) * len(names))
+        for seed in range(options.splits):
+            for data in options.sets:
+                missing = [name for name in names if (data, seed, key(name)) not in cells]
+                rows = SETS[data](seed) if missing else None
+                for name in missing:
+                    assert rows is not None
+                    cells[data, seed, key(name)] = trial(name, rows)
+                bar.advance(task, len(names))
+            report(cells, options.sets, names)
 
 
-def fit(setting: dict[str, Any], X: Array, y: Array) -> SDPMetric:
+def key(name: str) -> str:
+    """A hash of all values of a setting, so that cells of other defaults are never mixed in."""
+    if name == EUCLIDEAN:
+        return name
+    values = json.dumps(SDPMetric(**SETTINGS[name]).get_params(), sort_keys=True)
+    return hashlib.sha256(values.encode()).hexdigest()[:12]
+
+
+def stored() -> Cells:
+    """The cells of an earlier run, which is thereby continued."""
+    path = results_folder() / "defaults.json"
+    if not path.exists():
+        return {}
+    cells = json.loads(path.read_text()).get("cells", [])
+    return {(c["set"], c["seed"], c["key"]): c["found"] for c in cells}
+
+
+def trial(name: str, rows: Split) -> dict[str, Any]:
+    X, y, X_new, y_new = rows
+    if name == EUCLIDEAN:
+        return {"error": knn_error(X, y, X_new, y_new), "rows": len(y_new), "cpu": 0.0}
+    began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return SDPMetric(**setting, n_jobs=1).fit(X, y)
+        metric = SDPMetric(**SETTINGS[name], n_jobs=1).fit(X, y)
+    cpu = time.process_time() - began
+    error = knn_error(metric.transform(X), y, metric.transform(X_new), y_new)
+    found = {"error": error, "rows": len(y_new), "cpu": cpu}
+    return found | {"coordinates": metric.coordinates_.kind, "n_iter": metric.n_iter_}
 
 
-def report(
-    cases: list[tuple[str, bool]], errors: Array, euclidean: Array, seconds: Array, splits: int
-) -> None:
-    # A ratio of means: single splits of an easy set have errors of zero.
-    ratios = errors.mean(axis=2) / euclidean.mean(axis=1)[:, None]
-    score = ratios.mean(axis=0)
-    order = np.argsort(score)
-    names = [f"{name}{' z' if scaled else ''}" for name, scaled in cases]
-    rows = [
-        [label(SETTINGS[s]), float(score[s]), float(1e3 * seconds[s]), *percent(errors[:, s])]
-        for s in order[:12]
-    ]
-    rows.append(["Euclidean", 1.0, 0.0, *percent(euclidean)])
-    for loss in ("squared_hinge", "huber"):
-        best = next(s for s in order if SETTINGS[s]["loss"] == loss)
-        CONSOLE.print(f"best {loss}: {label(SETTINGS[best])} (score {score[best]:.3f})")
+def report(cells: Cells, sets: list[str], names: list[str]) -> None:
+    """Print the table and write the results; cells of all runs are kept."""
+    seeds = sorted({seed for data, seed, _ in cells if data in sets})
+
+    def mean(name: str, data: str, what: str) -> float:
+        found = [cells[data, s, key(name)][what] for s in seeds if (data, s, key(name)) in cells]
+        return float(np.mean(found))
+
+    # Half a row is added: single splits of an easy set have errors of zero.
+    half = {data: 0.5 / mean(EUCLIDEAN, data, "rows") for data in sets}
+    error = {name: np.array([mean(name, data, "error") for data in sets]) for name in names}
+    floor = np.array([half[data] for data in sets])
+    ratio = {n: (error[n] + floor) / (error[EUCLIDEAN] + floor) for n in names}
+    score = {n: float(np.exp(np.log(ratio[n]).mean())) for n in names}
+    reference = BEFORE if BEFORE in names else names[-1]
+    cost = {
+        n: [mean(n, d, "cpu") / max(1e-9, mean(reference, d, "cpu")) for d in sets] for n in names
+    }
+    order = sorted(names, key=lambda n: score[n])
+    learned = [n for n in names if n != EUCLIDEAN]
+    without = {
+        data: min(learned, key=lambda n: float(np.delete(np.log(ratio[n]), i).mean()))
+        for i, data in enumerate(sets)
+        if len(sets) > 1
+    }
     show(
-        "3-NN validation error in %, z: standardised; ms: mean time of a fit",
-        ["setting", "score", "ms", *names],
-        rows,
+        "3-NN validation error in %; worst: highest ratio to Euclidean; CPU: to the first defaults",
+        ["setting", "score", "worst", "CPU", *sets],
+        [
+            [
+                *(n, score[n], float(ratio[n].max()), float(np.exp(np.log(cost[n]).mean()))),
+                *(100.0 * error[n]).tolist(),
+            ]
+            for n in order
+            if n != EUCLIDEAN
+        ]
+        + [[EUCLIDEAN, 1.0, 1.0, 0.0, *(100.0 * error[EUCLIDEAN]).tolist()]],
     )
+    CONSOLE.print(f"best without one set: {without}")
     save(
         "defaults",
         {
-            "splits": splits,
-            "seeds": list(range(splits)),
-            "cases": names,
-            "euclidean": euclidean.mean(axis=1).tolist(),
+            "splits": len(seeds),
+            "sets": sets,
             "settings": [
                 {
-                    **SETTINGS[s],
-                    "score": score[s],
-                    "seconds": seconds[s],
-                    "errors": errors[:, s].mean(axis=1).tolist(),
+                    **{"name": n, "score": score[n], "worst": float(ratio[n].max())},
+                    **{"errors": error[n].tolist(), "cpu_ratios": cost[n]},
                 }
-                for s in order
+                for n in order
+            ],
+            "best_without": without,
+            "cells": [
+                {"set": data, "seed": seed, "key": which, "found": found}
+                for (data, seed, which), found in cells.items()
             ],
         },
     )

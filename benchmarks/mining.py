@@ -8,24 +8,25 @@ sample of rows that is searched exhaustively.
 
 from __future__ import annotations
 
-import argparse
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Array, load, progress, save, show
-from sdpmetric.approximate import approximately_nearest_by_class
-from sdpmetric.nearest import _DenseTable, nearest_by_class
-from sdpmetric.products import squared_differences
-from sdpmetric.threads import over, working
+from benchmarks.common import Array, load, parser, progress, save, show
+from sdpmetric.engines.threads import map_parts, thread_pool
+from sdpmetric.linalg.items import items_of
+from sdpmetric.linalg.lower_bounds import DenseTable
+from sdpmetric.triplets.nearest import nearest_by_class
+from sdpmetric.triplets.nearest_faiss import approximately_nearest_by_class
 
 SAMPLE = 300
 
 
 def bare_products(X: Array) -> None:
     """Every tile of products that the exact search makes, and nothing else."""
-    table = _DenseTable(X)
+    table = DenseTable(items_of(X))
     n, (rows, columns) = len(X), table.tile
 
     def scan(part: slice) -> None:
@@ -35,7 +36,7 @@ def bare_products(X: Array) -> None:
             for column in range(0, n, columns):
                 table.products(A, slice(column, min(column + columns, n)), room)
 
-    over(n, scan)
+    map_parts(n, scan)
 
 
 def clustered(n: int) -> tuple[Array, Array]:
@@ -49,32 +50,32 @@ def clustered(n: int) -> tuple[Array, Array]:
 
 def sampled_recall(X: Array, y: Array, found: tuple[Array, Array]) -> list[float]:
     """The share of the true neighbours found, on rows searched exhaustively."""
-    rows = np.random.default_rng(1).choice(len(X), SAMPLE, replace=False)
+    rows = np.random.default_rng(1).choice(len(X), min(SAMPLE, len(X)), replace=False)
     everything = np.arange(len(X))
     hits = np.zeros(2)
     for row in rows:
-        distances = squared_differences(X, np.full(len(X), row), everything)
+        distances = items_of(X).squared_differences(np.full(len(X), row), everything)
         for g, near in enumerate(found):
             right = (y == y[row]) == (g == 0)
             right[row] = False
             ranked = np.flatnonzero(right)[np.argsort(distances[right])[: near.shape[1]]]
             hits[g] += len(np.intersect1d(ranked, near[row])) / near.shape[1]
-    return [float(share) for share in hits / SAMPLE]
+    return [float(share) for share in hits / len(rows)]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rows", type=int, default=200_000, help="of the clustered set")
-    options = parser.parse_args()
+def main(argv: list[str] | None = None) -> None:
+    arguments = parser(__doc__)
+    arguments.add_argument("--threads", type=int, default=2)
+    arguments.add_argument("--rows", type=int, default=200_000, help="of the clustered set")
+    options = arguments.parse_args(argv)
     X, y = load("mnist_train")
     sets: dict[str, Any] = {
-        "MNIST 60,000 x 784": (X.astype(np.float32) / 255.0, y),
+        f"MNIST {len(X):,} x {X.shape[1]}": (X.astype(np.float32) / 255.0, y),
         f"clusters {options.rows:,} x 64": clustered(options.rows),
     }
     rows: list[list[object]] = []
     timed: list[dict[str, Any]] = []
-    with progress() as bar, working(options.threads):
+    with progress() as bar, thread_pool(options.threads):
         task = bar.add_task("searches", total=4)
 
         def run(what: str, name: str, work: Any) -> Any:
@@ -85,14 +86,14 @@ def main() -> None:
             bar.advance(task)
             return result
 
-        nearest_by_class(X[:100].astype(np.float32), y[:100] % 2, 3, 3)  # compiles
+        nearest_by_class(items_of(X[:100].astype(np.float32)), y[:100] % 2, 3, 3)  # compiles
         for name, (X, y) in sets.items():
             if "MNIST" in name:
-                run("bare products", name, lambda X=X: bare_products(X))
-                run("exact", name, lambda X=X, y=y: nearest_by_class(X, y, 3, 3))
+                run("bare products", name, partial(bare_products, X))
+                run("exact", name, partial(nearest_by_class, items_of(X), y, 3, 3))
                 timed[-1]["ratio"] = timed[-1]["seconds"] / timed[-2]["seconds"]
-            work = lambda X=X, y=y: approximately_nearest_by_class(X, y, 3, 3)  # noqa: E731
-            found = run("approximate", name, work)
+            search = partial(approximately_nearest_by_class, items_of(X), y, 3, 3)
+            found = run("approximate", name, search)
             timed[-1]["recall"] = sampled_recall(X, y, found)
             save("mining", {"threads": options.threads, "seeds": [0, 1], "searches": timed})
     for t in timed:

@@ -9,19 +9,19 @@ before, X and the triplets included.
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
-import sys
 import time
+from argparse import SUPPRESS
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.common import CONSOLE, HERE, RESULTS, Array, progress, save, show
+from benchmarks import common
+from benchmarks.common import CONSOLE, Array, growth, parser, progress, save, show
+from benchmarks.peers.worker import memory, reset_peak
+from benchmarks.processes import ChildError, measured
 
 RANK = 32
 AXES = {
@@ -29,6 +29,7 @@ AXES = {
     "m": [(10**5, 64, 10**5), (10**5, 64, 10**6), (10**5, 64, 10**7)],
     "D": [(10**4, D, 10**5) for D in (16, 64, 256, 1024, 4096)],
     "tall": [(10**6, 64, 9 * 10**6)],
+    "smoke": [(40, 4, 60)],  # left out unless it is asked for
 }
 
 
@@ -50,12 +51,6 @@ def planted(n: int, D: int, m: int) -> tuple[Array, Array]:
     return X, triplets
 
 
-def memory(name: str) -> float:
-    """VmHWM (peak) or VmRSS (now) of this process in MB."""
-    status = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in status if line.startswith(name)).split()[1]) / 1024.0
-
-
 def median_seconds(work: Callable[[], object], repeat: int = 3) -> float:
     work()
     times = []
@@ -68,14 +63,13 @@ def median_seconds(work: Callable[[], object], repeat: int = 3) -> float:
 
 def _evaluation(objective: Any) -> dict[str, Any]:
     """Seconds of an evaluation, and of the products and gathers inside it."""
-    from sdpmetric.products import backward, forward
-    from sdpmetric.threads import over
+    from sdpmetric.engines.threads import map_parts
 
     c = objective.comparisons
     P = np.linalg.qr(np.random.default_rng(1).standard_normal((objective.n_features, RANK)))[0]
     point = objective.at(P)
     active = c.edges[np.flatnonzero(point.edge_weights)]
-    Y = forward(objective.X, P)
+    Y = objective.X.times(P)
 
     def both_ends(pairs: Array) -> None:
         """The rows of Y at both ends of each edge, and nothing done with them."""
@@ -86,18 +80,18 @@ def _evaluation(objective: Any) -> dict[str, Any]:
                 np.take(Y, some[:, 0], axis=0)
                 np.take(Y, some[:, 1], axis=0)
 
-        over(len(pairs), part)
+        map_parts(len(pairs), part)
 
     def spread() -> None:
         np.bincount(c.far, minlength=len(c.edges))
         np.bincount(c.near, minlength=len(c.edges))
 
     work = {
-        "X P": lambda: forward(objective.X, P),
-        "X' S": lambda: backward(objective.X, Y),
+        "X P": lambda: objective.X.times(P),
+        "X' S": lambda: objective.X.transposed_times(Y),
         "ends of all edges": lambda: both_ends(c.edges),
         "ends of active edges": lambda: both_ends(active),
-        "distances of comparisons": lambda: (point.learned[c.far], point.learned[c.near]),
+        "distances of comparisons": lambda: (point.distances[c.far], point.distances[c.near]),
         "slopes to edges": spread,
     }
     return {
@@ -111,14 +105,19 @@ def _evaluation(objective: Any) -> dict[str, Any]:
 def measure(n: int, D: int, m: int, threads: int, limit: float) -> dict[str, Any]:
     """One point, in this process."""
     from sdpmetric import Huber, solve
-    from sdpmetric.problem import build
-    from sdpmetric.threads import working
+    from sdpmetric.engines.threads import thread_pool
+    from sdpmetric.linalg.items import items_of
+    from sdpmetric.problem.prior import Prior
+    from sdpmetric.problem.units import Problem
 
     solve(*planted(50, 3, 20))  # compiles
     X, triplets = planted(n, D, m)
-    with working(threads):
-        timed = _evaluation(build(X, triplets, None, Huber(0.02), 10.0, None, 0.0).objective)
-    Path("/proc/self/clear_refs").write_text("5")
+    with thread_pool(threads):
+        prior = Prior(X.shape[1])
+        items = items_of(X)
+        problem = Problem.from_triplets(items, triplets, loss=Huber(0.02), C=10.0, prior=prior)
+        timed = _evaluation(problem.objective)
+    reset_peak()
     before = memory("VmRSS")
     began = time.perf_counter()
     result = solve(X, triplets, n_jobs=threads, time_limit=limit)
@@ -138,11 +137,6 @@ def measure(n: int, D: int, m: int, threads: int, limit: float) -> dict[str, Any
         "peak": memory("VmHWM") - before + given,
         "allowed": X.nbytes / 2**20 + 100.0 * m / 2**20 + 200.0,
     }
-
-
-def exponent(points: list[dict[str, Any]], by: str, what: str) -> float:
-    x, y = (np.log([p[key] for p in points]) for key in (by, what))
-    return float(np.polyfit(x, y, 1)[0])
 
 
 def picture(points: list[dict[str, Any]]) -> None:
@@ -166,7 +160,7 @@ def picture(points: list[dict[str, Any]]) -> None:
         ax.grid(alpha=0.3)
     panels[0].set_ylabel("seconds")
     panels[0].legend(frameon=False, fontsize=8)
-    figure.savefig(RESULTS / "scale.png", dpi=150)
+    common.save_picture(figure, "scale", dpi=150)
 
 
 def report(points: list[dict[str, Any]]) -> dict[str, float]:
@@ -186,41 +180,43 @@ def report(points: list[dict[str, Any]]) -> dict[str, float]:
         some = [p for p in points if p["axis"] == by]
         if len(some) > 1:
             for what in ("evaluation", "fit"):
-                exponents[f"{what} in {by}"] = exponent(some, by, what)
+                exponents[f"{what} in {by}"] = growth(
+                    [p[by] for p in some], [p[what] for p in some]
+                )
     show("Fitted exponents", ["", "exponent"], list(exponents.items()))
     return exponents
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds for each fit")
-    parser.add_argument("--axis", choices=list(AXES), nargs="*", help="only these; others are kept")
-    parser.add_argument("--report", action="store_true", help="tables and picture from the JSON")
-    parser.add_argument("--point", type=int, nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+def main(argv: list[str] | None = None) -> None:
+    arguments = parser(__doc__)
+    arguments.add_argument("--threads", type=int, default=2)
+    arguments.add_argument("--limit", type=float, default=600.0, help="seconds for each fit")
+    arguments.add_argument("--axis", choices=AXES, nargs="+", help="only these; others are kept")
+    arguments.add_argument("--report", action="store_true", help="tables and picture from the JSON")
+    arguments.add_argument("--point", type=int, nargs=3, help=SUPPRESS)
+    options = arguments.parse_args(argv)
     if options.point:
-        print(json.dumps(measure(*options.point, options.threads, options.limit)))
+        n, D, m = options.point
+        print(json.dumps(measure(n, D, m, options.threads, options.limit)))
         return
-    path = RESULTS / "scale.json"
+    path = common.results_folder() / "scale.json"
     kept = json.loads(path.read_text()) if path.exists() else {"points": []}
     points = kept["points"]
     if not options.report:
-        chosen = options.axis or list(AXES)
+        chosen = options.axis or [axis for axis in AXES if axis != "smoke"]
         points = [p for p in points if p["axis"] not in chosen]
         todo = [(axis, point) for axis in chosen for point in AXES[axis]]
         with progress() as bar:
             task = bar.add_task("points", total=len(todo))
             for axis, point in todo:
                 bar.update(task, description=f"n={point[0]:,} D={point[1]:,} m={point[2]:,}")
-                command = [sys.executable, "-m", "benchmarks.scale", "--point", *map(str, point)]
-                command += ["--threads", str(options.threads), "--limit", str(options.limit)]
-                done = subprocess.run(command, cwd=HERE.parent, capture_output=True, text=True)
-                if done.returncode:
-                    CONSOLE.print(f"{point}: {done.stderr.strip().splitlines()[-1]}")
-                else:
-                    points.append({"axis": axis, **json.loads(done.stdout.splitlines()[-1])})
-                    save("scale", {"seed": 0, "rank": RANK, "points": points})
+                command = ["--point", *point, "--threads", options.threads]
+                command += ["--limit", options.limit]
+                try:
+                    points.append({"axis": axis, **measured("benchmarks.scale", command)})
+                except ChildError as failure:
+                    CONSOLE.print(f"{point}: {failure}")
+                save("scale", {"seed": 0, "rank": RANK, "points": points})
                 bar.advance(task)
     exponents = report(points)
     if not options.report:

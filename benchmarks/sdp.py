@@ -8,20 +8,19 @@ problem that both sides get. Objectives are all computed by one function at each
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import subprocess
-import sys
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from benchmarks import common
 from benchmarks import sdp_reference as reference
-from benchmarks.common import CONSOLE, HERE, RESULTS, progress, save, show
+from benchmarks.common import CONSOLE, growth, parser, progress, save, show
+from benchmarks.processes import ChildError, measured
 
 SHARED = (20, 40, 60, 80, 100)  # dimensions that every solver gets
 ALONE = (200, 500, 1000)  # and those that only ours gets
@@ -41,15 +40,15 @@ PROBLEM: dict[str, Any] = {
 Run = dict[str, Any]
 
 
-def cases(only: list[str], largest: int) -> list[Run]:
+def cases(only: list[str], dimensions: list[int], losses: list[str]) -> list[Run]:
     """What there is to solve, the quick ones first."""
     return [
         {"solver": solver, "loss": loss, "D": D, "tol": tol}
         for solver in SOLVERS
         if solver in only
-        for D in (SHARED + ALONE if solver == "ours" else SHARED)
-        if largest >= D
-        for loss in reference.LOSSES
+        for D in dimensions
+        if solver == "ours" or D not in ALONE
+        for loss in losses
         for tol in (reference.TOLERANCES[loss] if solver == "ours" else (None,))
     ]
 
@@ -61,26 +60,21 @@ def key(run: Run) -> tuple[Any, ...]:
 def measure(case: Run, limit: float) -> Run:
     """One solve in a process of its own; a process that outlives its limit by far is ended."""
     rival = case["solver"] != "ours"
-    arguments = [str(case[name]) for name in ("solver", "loss", "D")] + [str(limit)]
+    arguments = [case["solver"], case["loss"], case["D"], limit]
+    arguments += [] if rival else [case["tol"]]
     # Clarabel looks at the clock between its steps only, and CVXPY has to compile before.
     patience = 1.5 * limit + 60 if rival else (reference.REPEATS + 1) * limit
     run = {**case, "limit": limit, "date": datetime.now(UTC).isoformat(timespec="seconds")}
+    nothing = {"seconds": None, "objective": None, "iterations": None}
+    one_thread = {f"{name}_NUM_THREADS": "1" for name in THREADS}
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.sdp_reference", *arguments]
-            + ([] if rival else [str(case["tol"])]),
-            cwd=HERE.parent,
-            env=os.environ | {f"{name}_NUM_THREADS": "1" for name in THREADS},
-            capture_output=True,
-            text=True,
-            timeout=patience,
-        )
+        module = "benchmarks.sdp_reference"
+        return run | measured(module, arguments, env=one_thread, timeout=patience)
     except subprocess.TimeoutExpired:
-        return {**run, "status": "ended", "seconds": None, "objective": None, "iterations": None}
-    if done.returncode:
-        CONSOLE.print(done.stderr, style="red")
-        return {**run, "status": "failed", "seconds": None, "objective": None, "iterations": None}
-    return {**run, **json.loads(done.stdout.splitlines()[-1])}
+        return {**run, "status": "ended", **nothing}
+    except ChildError as failure:
+        CONSOLE.print(str(failure), style="red")
+        return {**run, "status": "failed", **nothing}
 
 
 def keep(runs: dict[tuple[Any, ...], Run]) -> None:
@@ -101,7 +95,7 @@ def keep(runs: dict[tuple[Any, ...], Run]) -> None:
 
 def stored() -> dict[tuple[Any, ...], Run]:
     """The runs of results/sdp.json, if they are of this problem."""
-    path = RESULTS / "sdp.json"
+    path = common.results_folder() / "sdp.json"
     if not path.exists():
         raise SystemExit("There is no results/sdp.json yet; run without --only and --report first.")
     content = json.loads(path.read_text())
@@ -123,8 +117,8 @@ def series(runs: dict[tuple[Any, ...], Run], loss: str, solver: str, tol: Any = 
 
 def exponent(line: list[Run], what: str = "seconds") -> float:
     """The slope of a quantity against D on logarithmic axes, by least squares."""
-    D, y = np.array([[r["D"], r[what]] for r in line if finished(r)]).T
-    return float(np.polyfit(np.log(D), np.log(y), 1)[0])
+    done = [r for r in line if finished(r)]
+    return growth([r["D"] for r in done], [r[what] for r in done])
 
 
 def report(runs: dict[tuple[Any, ...], Run]) -> None:
@@ -201,12 +195,10 @@ def plot(runs: dict[tuple[Any, ...], Run]) -> None:
         "open marker: stopped at the time limit",
         fontsize=11,
     )
-    path = RESULTS / "sdp.png"
-    figure.savefig(path, dpi=130)
-    CONSOLE.print(f"written: {path.relative_to(HERE.parent)}")
+    common.save_picture(figure, "sdp")
 
 
-def draw(ax: Any, line: list[Run], solver: str, label: str, style: str) -> None:
+def draw(ax: Axes, line: list[Run], solver: str, label: str, style: str) -> None:
     colour, marker = LOOKS[solver]
     D = [r["D"] for r in line]
     seconds = [r["seconds"] if finished(r) else r["limit"] for r in line]
@@ -216,17 +208,19 @@ def draw(ax: Any, line: list[Run], solver: str, label: str, style: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds for one solve")
-    parser.add_argument(
+    arguments = parser(__doc__)
+    arguments.add_argument("--limit", type=float, default=600.0, help="seconds for one solve")
+    arguments.add_argument(
         "--only", nargs="+", choices=SOLVERS, help="run these; the others' stored numbers are kept"
     )
-    parser.add_argument("--largest", type=int, default=ALONE[-1], help="dimension")
-    parser.add_argument("--report", action="store_true", help="table and picture of stored numbers")
-    options = parser.parse_args(argv)
+    arguments.add_argument("--dimensions", type=int, nargs="+", default=[*SHARED, *ALONE])
+    losses = list(reference.LOSSES)
+    arguments.add_argument("--losses", nargs="+", choices=losses, default=losses)
+    arguments.add_argument("--report", action="store_true", help="show stored numbers again")
+    options = arguments.parse_args(argv)
     runs = stored() if options.only or options.report else {}
     if not options.report:
-        todo = cases(options.only or list(SOLVERS), options.largest)
+        todo = cases(options.only or list(SOLVERS), options.dimensions, options.losses)
         with progress() as bar:
             task = bar.add_task("solves", total=len(todo))
             for case in todo:

@@ -18,9 +18,11 @@ from scipy.linalg import eigh
 
 from benchmarks.common import Array
 from sdpmetric import Huber, solve
-from sdpmetric.losses import Hinge
-from sdpmetric.problem import build
-from sdpmetric.spectraplex import project
+from sdpmetric.linalg.items import items_of
+from sdpmetric.problem.losses import Hinge
+from sdpmetric.problem.prior import Prior
+from sdpmetric.problem.units import Problem
+from sdpmetric.spectraplex.oracle import project
 
 # More items than the largest dimension: with fewer, the library would work in their span.
 N_ITEMS = 1500
@@ -56,9 +58,10 @@ def value_of(M: Array, X: Array, T: Array, loss: str) -> float:
     """Our objective at the point of the spectraplex nearest to M, in float64."""
     setting = LOSSES[loss]
     kind = Huber(setting["h"]) if loss == "huber" else Hinge()
-    problem = build(X, T, None, kind, setting["C"], None, 0.0)
+    prior = Prior(X.shape[1])
+    problem = Problem.from_triplets(items_of(X), T, loss=kind, C=setting["C"], prior=prior)
     e, U = eigh(project(0.5 * (M + M.T)))
-    P = problem.lower(U * np.sqrt(np.maximum(e, 0.0)))
+    P = problem.to_solver(U * np.sqrt(np.maximum(e, 0.0)))
     assert P is not None
     return problem.objective.at(P, exact=True).value
 

@@ -4,25 +4,27 @@ float32 rows of 4,096. Seconds, gap and the growth of the peak memory over rows 
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
-import sys
 import time
 import warnings
-from pathlib import Path
+from argparse import SUPPRESS
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from benchmarks.common import HERE, Array, data_folder, progress, save, show
-from benchmarks.scale import memory, planted
+from benchmarks.common import Array, data_file, parser, progress, save, show
+from benchmarks.peers.worker import memory, reset_peak
+from benchmarks.processes import measured
+from benchmarks.scale import planted
 from sdpmetric import SDPMetric, solve
-from sdpmetric.selection.vote import accuracy
+from sdpmetric.evaluation.vote import accuracy
+from sdpmetric.linalg.items import items_of
 
 CASES = ("banking77 n-grams", "text-like", "dense")
+TEXT_LIKE = 20_000, 100_000  # rows, columns
+DENSE = 50_000, 4_096, 400_000  # rows, columns, triplets
 
 
 def text_like(n: int, D: int) -> tuple[Any, Array]:
@@ -37,23 +39,23 @@ def text_like(n: int, D: int) -> tuple[Any, Array]:
     return X, y
 
 
-def measure(case: str, limit: float) -> dict[str, Any]:
+def measure(case: str, limit: float, shrink: int) -> dict[str, Any]:
     warnings.simplefilter("ignore")  # gaps are in the table
     solve(*planted(50, 3, 20))  # compiles
     test = None
     if case == "dense":
-        X, given = planted(50_000, 4_096, 400_000)
+        X, given = planted(*(size // shrink for size in DENSE))
         X = X.astype(np.float32)
     elif case == "text-like":
-        X, given = text_like(20_000, 100_000)
+        X, given = text_like(*(size // shrink for size in TEXT_LIKE))
     else:
-        with np.load(data_folder() / "banking77_minilm.npz") as stored:
+        with np.load(data_file("banking77_minilm")) as stored:
             texts = np.array(stored["texts_utf8"].tobytes().decode().split("\n"))
             train, rest, y = stored["train_idx"], stored["test_idx"], stored["y"]
         words = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), min_df=5)
         X, given = sp.csr_array(words.fit_transform(texts[train])), y[train]
         test = sp.csr_array(words.transform(texts[rest])), y[rest]
-    Path("/proc/self/clear_refs").write_text("5")
+    reset_peak()
     before, began = memory("VmRSS"), time.perf_counter()
     fitted: Any
     if case == "dense":
@@ -75,31 +77,31 @@ def measure(case: str, limit: float) -> dict[str, Any]:
     }
     if test is not None:
         for name, map_ in (("error before %", lambda A: A), ("error after %", fitted.transform)):
-            row[name] = 100.0 * (1.0 - accuracy(map_(X), given, map_(test[0]), test[1]))
+            rows, held = items_of(map_(X)), items_of(map_(test[0]))
+            row[name] = 100.0 * (1.0 - accuracy(rows, given, held, test[1]))
     return row
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--limit", type=float, default=150.0, help="seconds of a fit")
-    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
-    parser.add_argument("--one", choices=CASES, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+def main(argv: list[str] | None = None) -> None:
+    arguments = parser(__doc__)
+    arguments.add_argument("--limit", type=float, default=150.0, help="seconds of a fit")
+    arguments.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    arguments.add_argument(
+        "--shrink", type=int, default=1, help="divide the sizes of the random sets by this"
+    )
+    arguments.add_argument("--one", choices=CASES, help=SUPPRESS)
+    options = arguments.parse_args(argv)
     if options.one:
-        print(json.dumps(measure(options.one, options.limit)))
+        print(json.dumps(measure(options.one, options.limit, options.shrink)))
         return
     rows = []
     with progress() as bar:
         for case in bar.track(options.cases, description="fits"):
-            command = [sys.executable, "-m", "benchmarks.wide", "--one", case]
-            command += ["--limit", str(options.limit)]
-            done = subprocess.run(command, cwd=HERE.parent, capture_output=True, text=True)
-            if done.returncode:
-                raise SystemExit(f"{case}: {done.stderr.strip().splitlines()[-1]}")
-            rows.append(json.loads(done.stdout.splitlines()[-1]))
+            command = ["--one", case, "--limit", options.limit, "--shrink", options.shrink]
+            rows.append(measured("benchmarks.wide", command))
     names = list(dict.fromkeys(name for row in rows for name in row))
     show("Wide rows", names, [[row.get(name, "") for name in names] for row in rows])
-    save("wide", {"seed": 0, "limit": options.limit, "rows": rows})
+    save("wide", {"seed": 0, "limit": options.limit, "shrink": options.shrink, "rows": rows})
 
 
 if __name__ == "__main__":

@@ -9,9 +9,19 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from problems import Floats, Ints, consistent, labelled, random_triplets
 from sdpmetric.cli.demo_data import tables
-from sdpmetric.cli.writing import write
+from sdpmetric.cli.tables.writing import write
+from tests.support.problems import Floats, Ints, consistent, labelled, random_triplets
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The README's blocks are slow, all of them; of the bad lines one in six stays fast."""
+    lines = 0
+    for item in items:
+        bad_line = item.path.parts[-2:] == ("cli", "test_errors.py") and "bad_input" in item.name
+        lines += bad_line
+        if item.path.name == "test_readme.py" or (bad_line and lines % 6):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ import cv2
 import numpy as np
 from sklearn.cluster import KMeans
 
-from benchmarks.common import HERE, Array, data_folder
+from benchmarks.common import ROOT, Array, data_folder
 from benchmarks.paper.rows import SAMPLE, WORDS
 
-KEPT = HERE.parent / "output" / "paper"
+KEPT = ROOT / "output" / "paper"
 WINDOW = 1.5  # times a point's size: what decides its direction
 BINS = 36
 
@@ -47,7 +47,7 @@ def directions(image: Array, points: list[cv2.KeyPoint]) -> list[cv2.KeyPoint]:
         far = (rows + top - y) ** 2 + (columns + left - x) ** 2
         weight = strength[box] * np.exp(-2.0 * far / r**2)
         bins = (angle[box] * (BINS / 360.0)).astype(np.int64) % BINS
-        votes = np.bincount(bins.ravel(), weight.ravel(), BINS)
+        votes: Array = np.bincount(bins.ravel(), weight.ravel(), BINS)
         votes = votes + (np.roll(votes, 1) + np.roll(votes, -1)) / 2
         degrees = (float(votes.argmax()) + 0.5) * 360.0 / BINS
         turned.append(cv2.KeyPoint(x, y, p.size, degrees, p.response, p.octave, p.class_id))
@@ -78,13 +78,13 @@ def bags(train: Array, run: int) -> Array:
         sample = np.random.default_rng(run).permutation(seen)[:SAMPLE]
         words = KMeans(WORDS, n_init=1, max_iter=100, random_state=run)
         words.fit(X[sample].astype(np.float32))
-        counts = np.zeros((len(y), WORDS))
-        np.add.at(counts, (owner, words.predict(X.astype(np.float32))), 1.0)
-        store(path, counts=counts, train=np.sort(train))
+        found = np.zeros((len(y), WORDS))
+        np.add.at(found, (owner, words.predict(X.astype(np.float32))), 1.0)
+        store(path, counts=found, train=np.sort(train))
     with np.load(path) as stored:
         if not np.array_equal(stored["train"], np.sort(train)):
             raise RuntimeError(f"{path.name} is of another split; remove it.")
-        counts = stored["counts"]
+        counts: Array = stored["counts"]
     return counts
 
 
@@ -92,5 +92,5 @@ def store(path: Path, **arrays: Array) -> None:
     """All or nothing: an interrupted run leaves no half file behind."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_suffix(".tmp.npz")
-    np.savez_compressed(half, **arrays)
+    np.savez_compressed(half, **arrays)  # type: ignore[arg-type]  # no array is allow_pickle
     half.replace(path)

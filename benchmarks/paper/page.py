@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.common import CONSOLE, HERE
+from benchmarks.common import announce
 from benchmarks.paper import pictures, tables
 from benchmarks.paper.cells import Cell
 from benchmarks.paper.html import html
@@ -95,7 +95,7 @@ def write(cells: list[Cell], place: Place) -> None:
     place.markdown.write_text(text)
     place.html.write_text(html(text, place.markdown.parent))
     for path in (place.markdown, place.html):
-        CONSOLE.print(f"written: {os.path.relpath(path, HERE.parent)}")
+        announce(path)
 
 
 def sections(cells: list[Cell], place: Place) -> list[str]:

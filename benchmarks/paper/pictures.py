@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from benchmarks.common import RESULTS
+from benchmarks.common import results_folder
 from benchmarks.paper.judge import TOP
 from benchmarks.paper.methods import METHODS
 from benchmarks.paper.summary import BEST, Summary
-from sdpmetric.losses import Huber, SquaredHinge
+from sdpmetric.problem.losses import Huber, SquaredHinge
 
 # Okabe and Ito's colours, which all eyes can tell apart; a marker each as well.
 LOOKS = {
@@ -50,7 +51,7 @@ def losses(path: Path) -> Path:
 
 def dimension(path: Path) -> Path | None:
     """From the results of `make bench-sdp`; nothing is solved again."""
-    source = RESULTS / "sdp.json"
+    source = results_folder() / "sdp.json"
     if not source.exists():
         return None
     runs = [r for r in json.loads(source.read_text())["runs"] if r["loss"] == "huber"]
@@ -87,7 +88,7 @@ def retrieval(summary: Summary, path: Path) -> Path | None:
         if not len(curves):
             continue
         middle = 100.0 * curves.mean(axis=0)
-        look = {"color": colour, "marker": marker, "ls": style, "markersize": 5}
+        look: dict[str, Any] = {"color": colour, "marker": marker, "ls": style, "markersize": 5}
         ax.plot(top, middle, label=label(summary, method), **look)
         if len(curves) > 1:
             band = 100.0 * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))

@@ -6,34 +6,36 @@ rivals or data sets runs those again and replaces their rows, unless --keep is g
 
 from __future__ import annotations
 
-import argparse
-import signal
-import sys
+from argparse import Namespace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.common import CONSOLE, machine, progress
+from benchmarks.common import CONSOLE, machine, parser, progress
 from benchmarks.peers import data, rivals, store
 from benchmarks.peers.picture import draw
 from benchmarks.peers.report import report
 from benchmarks.peers.run import card, fit, measure, write_split
+from benchmarks.processes import terminable
 
 Task = tuple[str, str, int]  # data, rival, split
 
 
-def arguments(argv: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--only", choices=("ours", "peers"))
-    parser.add_argument("--rival", type=rivals.find, nargs="+", help="names of adapters")
-    parser.add_argument("--data", type=data.find, nargs="+")
-    parser.add_argument("--keep", action="store_true", help="keep finished rows of a selection")
-    parser.add_argument("--splits", type=int, help="default: 5 for small sets, else 1")
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds a fit")
-    parser.add_argument("--limit-for", type=pair, nargs="+", default=[], metavar="RIVAL=SECONDS")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--memory", type=float, default=12.0, help="address space a fit, in GB")
-    parser.add_argument("--report", action="store_true", help="table and picture of what is there")
-    return parser.parse_args(argv)
+def arguments(argv: list[str] | None) -> Namespace:
+    names = parser(__doc__)
+    names.add_argument("--only", choices=("ours", "peers"))
+    names.add_argument("--rival", type=rivals.find, nargs="+", help="names of adapters")
+    names.add_argument("--data", type=data.find, nargs="+")
+    names.add_argument("--keep", action="store_true", help="keep finished rows of a selection")
+    names.add_argument("--splits", type=int, help="default: 5 for small sets, else 1")
+    names.add_argument("--limit", type=float, default=600.0, help="seconds a fit")
+    names.add_argument("--limit-for", type=pair, nargs="+", default=[], metavar="RIVAL=SECONDS")
+    names.add_argument("--threads", type=int, default=2)
+    names.add_argument("--memory", type=float, default=12.0, help="address space a fit, in GB")
+    names.add_argument("--report", action="store_true", help="table and picture of what is there")
+    names.add_argument(
+        "--skip-missing", action="store_true", help="go on without rivals that are not installed"
+    )
+    return names.parse_args(argv)
 
 
 def pair(text: str) -> tuple[str, float]:
@@ -41,7 +43,7 @@ def pair(text: str) -> tuple[str, float]:
     return rivals.find(name), float(seconds)
 
 
-def tasks(options: argparse.Namespace) -> list[Task]:
+def tasks(options: Namespace) -> list[Task]:
     """The cheapest expected first, so that an interrupted benchmark has most of its rows."""
     groups = {
         None: tuple(rivals.RIVALS),
@@ -63,7 +65,7 @@ def tasks(options: argparse.Namespace) -> list[Task]:
     )
 
 
-def run(todo: list[Task], options: argparse.Namespace) -> None:
+def run(todo: list[Task], options: Namespace) -> None:
     limits = dict(options.limit_for)
     with store.update() as content:
         content["machine"] = machine()
@@ -107,12 +109,10 @@ def describe(name: str, split: int, path: Path) -> None:
 def main(argv: list[str] | None = None) -> None:
     options = arguments(argv)
     if not options.report:
-        # Workers lead their own sessions: without this, ending the benchmark would leave one.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         todo = tasks(options)
-        for rival in {rival for _, rival, _ in todo}:
-            _ = rivals.RIVALS[rival].python  # says now which environment is missing
-        run(todo, options)
+        there = rivals.installed({t[1] for t in todo}, skip_missing=options.skip_missing)
+        with terminable():
+            run([task for task in todo if task[1] in there], options)
     report(store.read())
     draw(store.read())
 

@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.common import Array, data_folder, load
+from benchmarks.common import Array, data_file, load
 
 Split = tuple[Array, Array, Array, Array]  # X, y, X_test, y_test
 
@@ -51,7 +51,7 @@ def digits(seed: int) -> Split:
 
 
 def indices(name: str) -> tuple[Array, Array]:
-    with np.load(data_folder() / f"{name}.npz") as stored:
+    with np.load(data_file(name)) as stored:
         return stored["train_idx"], stored["test_idx"]
 
 

@@ -9,11 +9,12 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from benchmarks.common import CONSOLE, HERE, RESULTS
+from benchmarks.common import save_picture
 from benchmarks.peers.rivals import OURS, RIVALS
 from benchmarks.peers.summary import Cell, cells, euclidean
 
@@ -32,16 +33,14 @@ def draw(content: dict[str, Any]) -> None:
     for ax in axes.flat[len(table) :]:
         ax.set_visible(False)
     for ax, name in zip(axes.flat, table, strict=False):
-        panel(ax, table[name], euclidean(content, name))
+        panel(ax, table[name], float(np.mean(list(euclidean(content, name).values()))))
         size = content["data"][name]
         ax.set_title(f"{name}  ({size['rows']:,} x {size['columns']})", fontsize=10)
-    figure.supxlabel("seconds a fit", fontsize=10)
+    figure.supxlabel("CPU seconds a fit", fontsize=10)
     figure.supylabel("3-NN test error, %", fontsize=10)
     figure.legend(handles=handles(), loc="outside upper center", ncols=5, frameon=False)
-    path = RESULTS / "peers.png"
-    figure.savefig(path, dpi=130)
+    save_picture(figure, "peers")
     plt.close(figure)
-    CONSOLE.print(f"written: {path.relative_to(HERE.parent)}")
 
 
 def handles() -> list[Line2D]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.common import CONSOLE, ROOT
+
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
 
 
 @dataclass(frozen=True)
@@ -28,10 +30,11 @@ class Rival:
     def python(self) -> Path:
         if self.environment == "current":
             return Path(sys.executable)
-        python = ROOT / self.environment / "bin" / "python"
-        if not python.exists():
-            raise SystemExit(f"{self.environment} is missing: `make bench-peers` builds it.")
-        return python
+        return ROOT / self.environment / "bin" / "python"
+
+    @property
+    def installed(self) -> bool:
+        return self.python.exists()
 
 
 OURS = "sdpmetric"
@@ -59,3 +62,18 @@ def find(name: str) -> str:
             return full
     known = ", ".join(rival.adapter for rival in RIVALS.values())
     raise SystemExit(f"no rival is called {name!r}; there are {known}.")
+
+
+def installed(names: Iterable[str], *, skip_missing: bool) -> set[str]:
+    """Those rivals whose environment is there.
+
+    A missing environment ends the benchmark at once, before hours of other fits. With
+    ``skip_missing`` the benchmark names the rival and goes on without it.
+    """
+    missing = {name for name in names if not RIVALS[name].installed}
+    for name in sorted(missing):
+        text = f"{name}: {RIVALS[name].environment} is missing; `make bench-peers` builds it"
+        if not skip_missing:
+            raise SystemExit(f"{text}. --skip-missing goes on without it.")
+        CONSOLE.print(f"skipped: {text}")
+    return set(names) - missing

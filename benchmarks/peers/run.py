@@ -12,18 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.neighbors import KNeighborsClassifier
 
-from benchmarks.common import Array
+from benchmarks.common import Array, knn_error
 from benchmarks.peers.data import SETS
 from benchmarks.peers.rivals import HERE, RIVALS
+from benchmarks.peers.worker import memory
 
 SETUP_LIMIT = 300.0  # seconds for imports, a tiny fit and loading
 POLL = 0.05
-
-
-def error(X: Array, y: Array, X_test: Array, y_test: Array) -> float:
-    return 1.0 - float(KNeighborsClassifier(3).fit(X, y).score(X_test, y_test))
 
 
 def write_split(folder: Path, data: str, split: int) -> Path:
@@ -41,7 +37,7 @@ def measure(path: Path, L: Array | None = None) -> float:
     """3-NN error on the test rows under x -> Lx, or under the Euclidean metric."""
     with np.load(path) as stored:
         X, y, X_test, y_test = (stored[name] for name in ("X", "y", "X_test", "y_test"))
-    return error(X, y, X_test, y_test) if L is None else error(X @ L.T, y, X_test @ L.T, y_test)
+    return knn_error(*((X, y, X_test, y_test) if L is None else (X @ L.T, y, X_test @ L.T, y_test)))
 
 
 def card(path: Path) -> dict[str, Any]:
@@ -53,13 +49,6 @@ def card(path: Path) -> dict[str, Any]:
             "test_rows": len(stored["y_test"]),
             "classes": len(np.unique(stored["y"])),
         }
-
-
-def peak_mb(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) / 1024
-    return 0.0
 
 
 def fit(
@@ -112,7 +101,7 @@ def watch(process: subprocess.Popen[bytes], started: Path, limit: float) -> floa
         if not fitting and started.exists():
             clock, allowed, fitting = time.monotonic(), limit, True
         if time.monotonic() - clock > allowed:
-            return peak_mb(process.pid)
+            return memory("VmHWM", process.pid)
         time.sleep(POLL)
     return None
 

@@ -7,34 +7,39 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from benchmarks.common import RESULTS
+from benchmarks.common import results_folder
 
-PATH = RESULTS / "peers.json"
 Content = dict[str, Any]
+
+
+def file() -> Path:
+    return results_folder() / "peers.json"
 
 
 def read() -> Content:
     """`data`: sizes and Euclidean errors; `rivals`: versions; `runs`: one record a fit."""
-    if not PATH.exists():
+    if not file().exists():
         return {"machine": {}, "settings": {}, "rivals": {}, "data": {}, "runs": []}
-    content: Content = json.loads(PATH.read_text())
+    content: Content = json.loads(file().read_text())
     return content
 
 
 @contextmanager
 def update() -> Iterator[Content]:
     """Change the file under a lock: peers and ours may be running at the same time."""
-    RESULTS.mkdir(exist_ok=True)
-    lock = os.open(RESULTS, os.O_RDONLY)
+    path = file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(path.parent, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         content = read()
         yield content
-        fresh = PATH.with_suffix(".tmp")
+        fresh = path.with_suffix(".tmp")
         fresh.write_text(json.dumps(content, indent=1) + "\n")
-        os.replace(fresh, PATH)
+        os.replace(fresh, path)
     finally:
         os.close(lock)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +18,10 @@ FAILED = ("error", "memory")
 class Cell:
     """What a rival did on a data set; None where no split got that far."""
 
-    seconds: float | None  # mean; a run at its limit counts with the limit
+    seconds: float | None  # CPU seconds, mean; a run at its limit counts with the limit
     growth: float | None  # the largest, in MB
     error: float | None  # mean over the splits that ended, in %
+    errors: dict[int, float]  # of each split that ended, in %
     first_call: float | None
     at_limit: bool
     note: str
@@ -52,9 +54,11 @@ def cell(runs: list[dict[str, Any]]) -> Cell:
     first = [run["first_call_seconds"] for run in runs if "first_call_seconds" in run]
     error = mean([100 * run["error"] for run in ended])
     return Cell(
-        seconds=mean([run["seconds"] for run in timed]),
+        # A run that was ended at its limit has no CPU seconds.
+        seconds=mean([run.get("cpu_seconds", run["seconds"]) for run in timed]),
         growth=max((run["growth_mb"] for run in timed), default=None),
         error=error,
+        errors={run["split"]: 100 * run["error"] for run in ended},
         first_call=mean(first),
         at_limit=any(run["status"] == "limit" for run in runs),
         note=note(runs, len(ended)),
@@ -80,6 +84,22 @@ def cells(content: dict[str, Any]) -> dict[str, dict[str, Cell]]:
     return table
 
 
-def euclidean(content: dict[str, Any], name: str) -> float:
-    """3-NN error of the untouched columns in %, mean over the splits."""
-    return 100 * float(np.mean(list(content["data"][name]["euclidean"].values())))
+def euclidean(content: dict[str, Any], name: str) -> dict[int, float]:
+    """3-NN errors of the untouched columns in %, by split."""
+    stored = content["data"][name]["euclidean"]
+    return {int(split): 100 * error for split, error in stored.items()}
+
+
+def higher(ours: dict[int, float], other: dict[int, float], test_rows: int) -> bool:
+    """Whether our mean error is higher than another by more than one standard error.
+
+    The standard error is that of the paired differences of splits. For a single split it is a bound
+    on that of paired test rows, reached if no row is wrong for both: which rows are wrong is not
+    stored.
+    """
+    shared = sorted(ours.keys() & other.keys())
+    a, b = (np.array([errors[split] for split in shared]) for errors in (ours, other))
+    gap = float(np.mean(a - b))
+    if len(shared) > 1:
+        return gap > float(np.std(a - b, ddof=1)) / math.sqrt(len(shared))
+    return gap > math.sqrt(max(0.0, 100.0 * float(a[0] + b[0]) - gap**2) / test_rows)

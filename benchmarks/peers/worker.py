@@ -45,12 +45,17 @@ def easy() -> tuple[Any, Any]:
     return X, y
 
 
-def memory(field: str) -> float:
-    """VmRSS or VmHWM (the peak) of this process, in MB."""
-    for line in Path("/proc/self/status").read_text().splitlines():
+def memory(field: str, pid: int | str = "self") -> float:
+    """VmRSS or VmHWM (the peak) of a process, this one unless another is named, in MB."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(field):
             return int(line.split()[1]) / 1024
     raise LookupError(field)
+
+
+def reset_peak() -> None:
+    """Make VmHWM what is resident now."""
+    Path("/proc/self/clear_refs").write_text("5")
 
 
 def versions() -> dict[str, str]:
@@ -83,7 +88,7 @@ def main(adapter_path: str, split: str, out: str, threads: str, memory_gb: str) 
         options = {"neighbors": int(stored["neighbors"])} if "neighbors" in stored else {}
     record["versions"] = versions()
     gc.collect()
-    Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
+    reset_peak()
     record["baseline_mb"] = memory("VmRSS")
     write(out, record)
     began, used = time.perf_counter(), time.process_time()

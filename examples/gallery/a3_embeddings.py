@@ -18,6 +18,7 @@ import numpy as np
 
 from sdpmetric import EmbeddingAdapter, retrieval_scores
 from sdpmetric.deployment import query_only, rerank_recall
+from sdpmetric.displays import MapDisplay
 
 rng = np.random.default_rng(0)
 topics = rng.normal(size=(60, 48))
@@ -71,6 +72,13 @@ print(adapter.report_)
 for name, metric in {"before": None, "after": adapter}.items():
     found = retrieval_scores(X[1100:], topic[1100:], corpus, topic[:1100], k=10, metric=metric)
     print(f"{name:7}", {key: round(found[key], 3) for key in ("hit@10", "ndcg@10", "map")})
+
+# %%
+# The texts of eight topics on a plane, in the corpus or new. The vectors as they are show mostly
+# style. The adapter was never told a topic, only pairs.
+
+some = np.isin(topic, range(8))
+display = MapDisplay.from_estimator(adapter, X[some], topic[some]).plot()
 
 # %%
 # Pairs that come later are judged in the same way, here with vectors of their own for the queries.

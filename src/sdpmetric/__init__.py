@@ -7,33 +7,31 @@ import would hide it.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ._support.lazy import load_name
+from ._version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from .adapters import AdapterReport, EmbeddingAdapter
-    from .comparisons import Comparisons
-    from .estimators import SDPMetric, TripletSDPMetric
-    from .exports import export
-    from .loss_check import check_loss
-    from .losses import Huber, Logistic, Loss, SquaredHinge
-    from .mining import knn_triplets
-    from .models import load
-    from .responses import (
-        AccuracyInterval,
-        NoiseCeiling,
-        ResponseKFold,
-        Responses,
-        SignFlipTest,
-        accuracy_interval,
-        noise_ceiling,
-        sign_flip_test,
-        suggest_triplets,
-    )
-    from .result import Progress, Result, Status
-    from .retrieval import RetrievalScores, retrieval_scorer, retrieval_scores
-    from .selection import SDPMetricCV, TripletSDPMetricCV
-    from .solving import solve
+    from .deployment.exports import export
+    from .deployment.load import load
+    from .evaluation.scorers import retrieval_scorer
+    from .evaluation.scores import RetrievalScores, retrieval_scores
+    from .learning.embeddings import AdapterReport, EmbeddingAdapter
+    from .learning.estimators import SDPMetric, SDPMetricClassifier, TripletSDPMetric
+    from .learning.fit.solve import solve
+    from .learning.selection import SDPMetricCV, TripletSDPMetricCV
+    from .problem.comparisons import Comparisons
+    from .problem.loss_check import check_loss
+    from .problem.losses import Huber, Logistic, Loss, SquaredHinge
+    from .problem.result import Progress, Result, Status
+    from .responses.ceiling import NoiseCeiling, noise_ceiling
+    from .responses.folds import ResponseKFold
+    from .responses.intervals import AccuracyInterval, accuracy_interval
+    from .responses.responses import Responses
+    from .responses.sign_flip import SignFlipTest, sign_flip_test
+    from .responses.suggest import suggest_triplets
+    from .triplets.knn import knn_triplets
 
 __all__ = [
     "AccuracyInterval",
@@ -51,6 +49,7 @@ __all__ = [
     "RetrievalScores",
     "SDPMetric",
     "SDPMetricCV",
+    "SDPMetricClassifier",
     "SignFlipTest",
     "SquaredHinge",
     "Status",
@@ -69,35 +68,32 @@ __all__ = [
     "suggest_triplets",
 ]
 
-__version__ = "0.1.0"
-
 _MODULES = {
-    "adapters": ("AdapterReport", "EmbeddingAdapter"),
-    "comparisons": ("Comparisons",),
-    "estimators": ("SDPMetric", "TripletSDPMetric"),
-    "exports": ("export",),
-    "loss_check": ("check_loss",),
-    "losses": ("Huber", "Logistic", "Loss", "SquaredHinge"),
-    "mining": ("knn_triplets",),
-    "models": ("load",),
-    "responses": (
-        *("AccuracyInterval", "NoiseCeiling", "ResponseKFold", "Responses", "SignFlipTest"),
-        *("accuracy_interval", "noise_ceiling", "sign_flip_test", "suggest_triplets"),
-    ),
-    "result": ("Progress", "Result", "Status"),
-    "retrieval": ("RetrievalScores", "retrieval_scorer", "retrieval_scores"),
-    "selection": ("SDPMetricCV", "TripletSDPMetricCV"),
-    "solving": ("solve",),
+    "deployment.exports": ("export",),
+    "deployment.load": ("load",),
+    "evaluation.scorers": ("retrieval_scorer",),
+    "evaluation.scores": ("RetrievalScores", "retrieval_scores"),
+    "learning.embeddings": ("AdapterReport", "EmbeddingAdapter"),
+    "learning.estimators": ("SDPMetric", "SDPMetricClassifier", "TripletSDPMetric"),
+    "learning.fit.solve": ("solve",),
+    "learning.selection": ("SDPMetricCV", "TripletSDPMetricCV"),
+    "problem.comparisons": ("Comparisons",),
+    "problem.loss_check": ("check_loss",),
+    "problem.losses": ("Huber", "Logistic", "Loss", "SquaredHinge"),
+    "problem.result": ("Progress", "Result", "Status"),
+    "responses.ceiling": ("NoiseCeiling", "noise_ceiling"),
+    "responses.folds": ("ResponseKFold",),
+    "responses.intervals": ("AccuracyInterval", "accuracy_interval"),
+    "responses.responses": ("Responses",),
+    "responses.sign_flip": ("SignFlipTest", "sign_flip_test"),
+    "responses.suggest": ("suggest_triplets",),
+    "triplets.knn": ("knn_triplets",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    globals()[name] = value  # not asked for again
-    return value
+    return load_name(__name__, _HOMES, name)
 
 
 def __dir__() -> list[str]:

@@ -1,129 +1,177 @@
-"""From a file of answers, whatever they were asked, to a table of comparisons."""
+"""The work of `sdpmetric triplets`: read a file of answers, write a table of comparisons."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from ..responses import Responses
-from .answers import retold
-from .options import say_json
-from .reading import read
-from .table import Table, parts, text
-from .writing import check_target, write
+import click
+import numpy as np
 
-__all__ = ["convert"]
+from ..responses.choices import chosen_items
+from ..responses.responses import Responses
+from .commands.triplets import AnswerOptions
+from .printing import print_json
+from .tables.answers import in_terms_of_file, role_columns
+from .tables.reading import read
+from .tables.table import Table, parts, text, text_or_list
+from .tables.writing import check_target, write
+
+_SKIP = " (--skip-empty leaves such answers out)"
+# What experiments write for an answer that did not come; R and pandas write the former two.
+_EMPTY = {"", "na", "nan", "null", "none"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Where a file holds the answers to questions with alternatives.
+
+    Attributes
+    ----------
+    argument : argument of the ``from_...`` method for the chosen items
+    column : the column that holds the answers
+    first : the place of the first alternative among the columns of items
+    """
+
+    argument: str
+    column: str
+    first: int
 
 
 def convert(
-    kind: str,
-    answers: str,
+    options: AnswerOptions,
+    method: str,
     *,
-    columns: str,
-    participant: str | None,
-    weight: str | None,
-    count: str | None,
-    items: str | None,
-    id_: str | None,
-    output: str,
-    as_json: bool,
-    choice: tuple[str, str] | None = None,
+    choice: Choice | None = None,
     separator: str | None = None,
     lists: tuple[int, ...] = (),
-    **options: Any,
+    **arguments: Any,
 ) -> None:
-    """Read ``answers`` by the method ``kind`` of `Responses` and write its triplets."""
-    check_target(output)
-    if (items is None) != (id_ is None):
-        raise ValueError("--items and --id belong together: a table, and what names its rows.")
-    table = read(answers)
-    who, importance, times = (
-        _extra(table, given, name)
-        for given, name in ((participant, "participant"), (weight, "weight"), (count, "count"))
-    )
-    names = [name.strip() for name in columns.split(",") if name.strip()]
-    extras = {who, importance, times}
-    used = names or [name for name in table.columns if name not in extras]
-    cells: dict[str, list[Any]] = {name: _texts(table, name) for name in used}
+    """Read a file of answers and write its triplets.
+
+    Parameters
+    ----------
+    options : options that all kinds of answers share
+    method : the ``from_...`` method of `Responses` for this kind
+    choice : where the answers are, if a column holds them
+    separator : text between the items of a list
+    lists : places of the columns that hold lists, ascending
+    **arguments : further arguments of the method
+    """
+    check_target(options.output)
+    if (options.items is None) != (options.id_ is None):
+        raise ValueError("--items and --id belong together: a table, and the names of its rows.")
+    table, n_skipped = _answered(options, read(options.answers), choice)
+    # The order is that of ``who, weight, count`` below.
+    extras = {
+        "participants": _extra(table, options.participant, "participant"),
+        "weights": _extra(table, options.weight, "weight"),
+        "counts": _extra(table, options.count, "count"),
+    }
+    names = [name.strip() for name in options.columns.split(",") if name.strip()]
+    # Without --columns, `from_triplets` finds the roles among all columns by itself.
+    used = names or [name for name in table.columns if name not in extras.values()]
+    cells: dict[str, Any] = {name: list(map(text_or_list, table.column(name))) for name in used}
     if lists and len(used) != lists[-1] + 1:
-        raise ValueError(f"--columns must name {lists[-1] + 1} columns, got {columns!r}.")
+        raise ValueError(f"--columns must name {lists[-1] + 1} columns, got {options.columns!r}.")
     for place in lists:
-        column = cells[used[place]]
-        cells[used[place]] = [_split(cell, str(separator)) for cell in column]
+        cells[used[place]] = [_split(cell, str(separator)) for cell in cells[used[place]]]
+    mentioned = dict(cells)
     if choice is not None:
-        options[choice[0]] = table.texts(choice[1])
-    mentioned = cells | ({} if choice is None else {choice[1]: options[choice[0]]})
-    if items is None:
-        ids = _seen(mentioned)  # a choice that was not offered is told apart from an unknown id
-    else:
-        ids = read(items).ids(str(id_))
-        checked = Table(table.name, mentioned, lines=table.lines)
-        for name in mentioned:
-            checked.known(name, set(ids), items)
+        said = np.array(table.texts(choice.column, _SKIP), dtype=object)
+        offered = used[choice.first :]
+        alternatives = [np.array(cells[name], dtype=object) for name in offered]
+        picked = chosen_items(said, offered, alternatives).tolist()
+        arguments[choice.argument] = mentioned[choice.column] = picked
+    ids = _ids(options, table, mentioned)
+    who, weight, count = extras.values()
     try:
-        found = getattr(Responses, kind)(
+        found = getattr(Responses, method)(
             cells,
             ids=ids,
             participants=table.texts(who) if who else None,
-            weights=table.numbers(importance) if importance else None,
-            counts=table.numbers(times) if times else None,
+            weights=table.numbers(weight) if weight else None,
+            counts=table.numbers(count) if count else None,
             **({"columns": names} if names else {}),
-            **options,
+            **arguments,
         )
     except ValueError as error:
-        given = {"participants": who, "weights": importance, "counts": times}
-        raise ValueError(retold(table, error, "--columns", given)) from None
-    write(output, _columns(found, ids))
-    if as_json:
-        people = found.participants
-        said = {
-            "data": answers,
-            "output": output,
-            "n_rows": len(table),
-            "n_answers": len(set(found.answers.tolist())),
-            "n_triplets": len(found),
-            "n_items": len(set(found.triplets.ravel().tolist())),
-            "n_participants": None if people is None else len(set(people.tolist())),
-        }
-        say_json(said, output=output)
+        raise ValueError(in_terms_of_file(table, error, "--columns", extras)) from None
+    write(options.output, _columns(found, ids))
+    if n_skipped:
+        click.echo(f"{n_skipped} of {n_skipped + len(table)} answers skipped: empty.", err=True)
+    if options.as_json:
+        summary = _summary(options, table, found) | {"n_skipped": n_skipped}
+        print_json(summary, output=options.output)
+
+
+def _answered(options: AnswerOptions, table: Table, choice: Choice | None) -> tuple[Table, int]:
+    """The rows that hold an answer, and the number of those that were left out."""
+    if not options.skip_empty:
+        return table, 0
+    names = [name.strip() for name in options.columns.split(",") if name.strip()]
+    # With several negatives, some may be missing.
+    needed = names or [n for n in role_columns(table) if not n.startswith("negative_")]
+    cells = [table.column(name) for name in needed]
+    said = None if choice is None else table.column(choice.column)
+    kept = [
+        i
+        for i in range(len(table))
+        if all(text_or_list(column[i]) for column in cells)
+        and (said is None or text(said[i]).lower() not in _EMPTY)
+    ]
+    if not kept:
+        raise ValueError(f"{table.name}: all {len(table)} answers are empty.")
+    return table.kept(kept), len(table) - len(kept)
 
 
 def _extra(table: Table, given: str | None, name: str) -> str | None:
-    """The column that was named, or the one of the usual name."""
+    """The column that was given, or else the column of the usual name, if there is one."""
     if given is not None:
         table.column(given)
         return given
     return name if name in table.columns else None
 
 
-def _texts(table: Table, name: str) -> list[Any]:
-    cells = table.column(name)
-    return [parts(cell) if isinstance(cell, list) else text(cell) for cell in cells]
+def _ids(options: AnswerOptions, table: Table, mentioned: dict[str, Any]) -> list[str]:
+    """The ids of all items: those of ``--items``, or else every item that is mentioned."""
+    if options.items is None:
+        # With the choices: an item that was chosen but not offered then gives an error about the
+        # choice, not about an unknown id.
+        flat = (part for column in mentioned.values() for cell in column for part in parts(cell))
+        return list(dict.fromkeys(part for part in flat if part))
+    ids = read(options.items).ids(str(options.id_))
+    checked = Table(table.name, mentioned, lines=table.lines)
+    for name in mentioned:
+        checked.check_known(name, set(ids), options.items)
+    return ids
 
 
 def _split(cell: Any, separator: str) -> list[str]:
-    if isinstance(cell, list):
+    if isinstance(cell, list):  # JSON lines and Parquet hold lists themselves
         return cell
     return [part.strip() for part in cell.split(separator) if part.strip()]
 
 
-def _seen(cells: dict[str, list[Any]]) -> list[str]:
-    """Every item that is mentioned, in order."""
-    flat = (c for column in cells.values() for cell in column for c in _listed(cell))
-    return list(dict.fromkeys(c for c in flat if c))
-
-
-def _listed(cell: Any) -> list[str]:
-    return cell if isinstance(cell, list) else [cell]
-
-
 def _columns(found: Responses, ids: list[str]) -> dict[str, Any]:
-    names = ("anchor", "positive", "negative")
-    columns: dict[str, Any] = {
-        name: [ids[i] for i in column]
-        for name, column in zip(names, found.triplets.T.tolist(), strict=True)
-    }
+    roles = zip(("anchor", "positive", "negative"), found.triplets.T.tolist(), strict=True)
+    columns: dict[str, Any] = {role: [ids[i] for i in column] for role, column in roles}
+    # A column of ones would say nothing: readers take weight 1 by default.
     if (found.weights != 1.0).any():
         columns["weight"] = found.weights
     if found.participants is not None:
         columns["participant"] = found.participants
     return columns | {"answer": found.answers}
+
+
+def _summary(options: AnswerOptions, table: Table, found: Responses) -> dict[str, Any]:
+    people = found.participants
+    return {
+        "data": options.answers,
+        "output": options.output,
+        "n_rows": len(table),
+        "n_answers": len(set(found.answers.tolist())),
+        "n_triplets": len(found),
+        "n_items": len(set(found.triplets.ravel().tolist())),
+        "n_participants": None if people is None else len(set(people.tolist())),
+    }

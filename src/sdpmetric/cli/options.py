@@ -1,59 +1,61 @@
-"""Options that several commands have, and how they tell what they did."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["as_json", "drop", "id_column", "label", "output", "say_json"]
+from .tables.limits import MAX_BYTES, in_words, keep_max_bytes
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def label(help: str) -> Callable[[F], F]:
+    """``--label``."""
     return click.option("-l", "--label", metavar="COLUMN", help=help)
 
 
+def triplet_files(help: str) -> Callable[[F], F]:
+    """``--triplets``: all files that are named, as a tuple."""
+    return click.option("-t", "--triplets", metavar="FILE", multiple=True, help=help)
+
+
 def id_column(f: F) -> F:
-    text = "Column of DATA that names its rows; without it rows are numbered 0, 1, ..."
+    """``--id``, passed as ``id_`` because ``id`` is a builtin."""
+    text = "Column of DATA with the name of each row; default: rows are numbered 0, 1, ..."
     return click.option("--id", "id_", metavar="COLUMN", help=text)(f)
 
 
 def drop(f: F) -> F:
-    text = "Column of DATA that is no feature; may be repeated."
+    """``--drop``."""
+    text = "Column of DATA that is not a feature; may be repeated."
     return click.option("--drop", metavar="COLUMN", multiple=True, help=text)(f)
 
 
+def max_bytes(f: F) -> F:
+    """``--max-bytes``; readers ask for it themselves (`tables.limits`)."""
+    text = f"Refuse a file that unpacks to more, such as 8GB.  [default: {in_words(MAX_BYTES)}]"
+    return click.option(
+        "--max-bytes",
+        metavar="SIZE",
+        expose_value=False,
+        callback=keep_max_bytes,
+        help=text,
+    )(f)
+
+
 def as_json(f: F) -> F:
-    text = "Print a line of JSON, for programs."
+    """``--json``, passed as ``as_json``."""
+    text = "Print one line of JSON, for programs."
     return click.option("--json", "as_json", is_flag=True, help=text)(f)
 
 
 def output(help: str, default: str | None = "-") -> Callable[[F], F]:
-    how: dict[str, Any] = {"default": default, "show_default": True}
+    """``--output``; ``default=None`` makes it required."""
     if default is None:
-        how = {"required": True}
-    return click.option("-o", "--output", metavar="FILE", help=help, **how)
-
-
-def say_json(document: Any, *, output: str | None = None) -> None:
-    """One line on standard output, or on standard error where ``output`` is "-", a table there."""
-    text = json.dumps(_plain(document), ensure_ascii=False, allow_nan=False)
-    click.echo(text, err=output == "-")
-
-
-def _plain(value: Any) -> Any:
-    """JSON has no infinity and knows no NumPy."""
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int)) else str(value)
+        return click.option("-o", "--output", metavar="FILE", help=help, required=True)
+    return click.option(
+        "-o", "--output", metavar="FILE", help=help, default=default, show_default=True
+    )

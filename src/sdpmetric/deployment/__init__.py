@@ -1,18 +1,36 @@
-"""Three ways to search under a metric, for those who have a vector index already.
+"""Search with a learned metric in a vector index: three ways.
 
-Both sides: index ``metric.transform(X)``, search with ``metric.transform(Q)``, by Euclidean
-distance. Exact, and k numbers a row instead of D. `sdpmetric.exports.faiss_index` does it.
+Map both sides: index ``metric.transform(X)`` and search with ``metric.transform(Q)``, by Euclidean
+distance. Exact; a row has k numbers instead of D. `sdpmetric.deployment.exports.faiss_index` makes
+such an index.
 
-Inner product: index `augment_rows`, search with `augment_queries`, by the largest inner product.
-Exact; the rows stay as they are and get one number more.
+Inner product: index `augment_rows` and search with `augment_queries`, by the largest inner product.
+Exact; a row keeps its numbers and gets one more.
 
-Query only: the index stays as it is; search it with `query_only` by inner product, and `rerank` the
-candidates. Not exact: `rerank_recall` says how far off it is on your data.
+Map queries only: the index does not change. Search it with `query_only` by inner product, then
+`rerank` the candidates. Not exact: `rerank_recall` measures the recall on your data.
 """
 
 from __future__ import annotations
 
-from .inner_product import augment_queries, augment_rows, query_only
-from .reranking import rerank, rerank_recall
+from typing import TYPE_CHECKING
+
+from .._support.lazy import load_name
+
+if TYPE_CHECKING:
+    from .inner_product import augment_queries, augment_rows, query_only
+    from .reranking import rerank, rerank_recall
 
 __all__ = ["augment_queries", "augment_rows", "query_only", "rerank", "rerank_recall"]
+
+_HOMES = {
+    "augment_queries": "inner_product",
+    "augment_rows": "inner_product",
+    "query_only": "inner_product",
+    "rerank": "reranking",
+    "rerank_recall": "reranking",
+}
+
+
+def __getattr__(name: str) -> object:
+    return load_name(__name__, _HOMES, name)

@@ -1,18 +1,18 @@
-"""Nearest under the metric as the largest inner product, exactly or nearly."""
+"""Search under the metric by inner product: exact with one more column, or with queries alone."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import numpy.typing as npt
 
-from .._typing import Dense, Floats
-from ..exports.target import components_of
-from ..inputs import as_items
-from ..products import blocks
+from .._support.checks import as_floats
+from .._support.typing import Dense, Floats
+from ..learning.estimators.metric import components_of
+from ..linalg.items import Items, as_items
 
-__all__ = ["as_dense", "augment_queries", "augment_rows", "mapped", "query_only"]
+__all__ = ["as_dense", "augment_queries", "augment_rows", "query_only"]
 
 
 def augment_rows(metric: Any, X: Any) -> Dense:
@@ -27,15 +27,17 @@ def augment_rows(metric: Any, X: Any) -> Dense:
     -------
     (n, D + 1) array of X's precision
     """
-    X = as_dense(metric, X, "X")
-    augmented = np.empty((len(X), X.shape[1] + 1), dtype=X.dtype)
-    augmented[:, :-1] = X
-    augmented[:, -1] = -0.5 * np.sum(mapped(metric, X) ** 2, axis=1)
+    items = as_dense(metric, X, "X")
+    augmented = np.empty((len(items), items.shape[1] + 1), dtype=items.dtype)
+    augmented[:, :-1] = items.rows(slice(None))
+    # In float64 until it is stored: in float32 every term of the sum would round.
+    mapped = items.mapped(components_of(metric), exact=True)
+    augmented[:, -1] = _half_squares(mapped, items.dtype)
     return augmented
 
 
 def augment_queries(metric: Any, Q: Any) -> Dense:
-    """Queries ``[Mq, 1]``: the larger the inner product with a row, the nearer it is.
+    """Queries ``[Mq, 1]``: the larger the inner product with a row, the nearer the row.
 
     ``q'Mx - x'Mx / 2`` is half of ``q'Mq`` less the squared distance, and q'Mq is the same for all.
 
@@ -57,10 +59,10 @@ def augment_queries(metric: Any, Q: Any) -> Dense:
 
 
 def query_only(metric: Any, Q: Any, centre: Any = None) -> Dense:
-    """``M (q - centre)``, to search untouched rows by inner product.
+    """Queries ``M (q - centre)``, to search raw rows by inner product.
 
-    What this leaves out of the distance is ``(x - centre)'M(x - centre)``, so it misses least if
-    the centre is the mean of the indexed rows.
+    The inner product leaves out the term ``(x - centre)'M(x - centre)`` of the distance. This term
+    is smallest on average if the centre is the mean of the indexed rows.
 
     Parameters
     ----------
@@ -73,34 +75,39 @@ def query_only(metric: Any, Q: Any, centre: Any = None) -> Dense:
     -------
     (n, D) array of Q's precision
     """
-    Q = as_dense(metric, Q, "Q")
-    away = Q if centre is None else Q - _vector(centre, Q.shape[1])
-    multiplied: Dense = (mapped(metric, away) @ components_of(metric)).astype(Q.dtype)
-    return multiplied
+    items, components = as_dense(metric, Q, "Q"), components_of(metric)
+    away = items
+    if centre is not None:  # first: a large offset would cancel badly in the products
+        away = items.astype(np.float64).centred(_vector(centre, items.shape[1]))
+    # Two thin products: M itself would have D x D numbers.
+    return away.mapped(components, exact=True).times(components).astype(items.dtype)
 
 
-def mapped(metric: Any, X: Dense) -> Floats:
-    """`transform` of checked rows in float64, without a float64 copy of them all."""
-    components = components_of(metric)
-    rows = np.empty((len(X), len(components)))
-    for block in blocks(*X.shape):
-        rows[block] = X[block].astype(np.float64) @ components.T
-    return rows
-
-
-def as_dense(metric: Any, X: Any, name: str) -> Dense:
-    """Rows of the metric's features."""
+def as_dense(metric: Any, X: Any, name: str, **checks: bool) -> Items:
+    """Check that X is dense and has the metric's columns; ``checks`` as in `as_items`."""
     D = components_of(metric).shape[1]
-    if sp.issparse(X):
-        raise ValueError(f"{name} must be dense, got a sparse matrix.")
-    table: Dense = as_items(X, name)
+    table = as_items(X, name, sparse=False, **checks)
     if table.shape[1] != D:
         raise ValueError(f"{name} must have {D} columns, as the metric has, got {table.shape[1]}.")
     return table
 
 
+def _half_squares(mapped: Items, dtype: npt.DTypeLike) -> Floats:
+    """``-||x||^2 / 2`` of mapped rows; raises ValueError if the type cannot hold these numbers."""
+    # Unlike distances, they are stored: no power of two can bring them into the range.
+    size = max(float(np.abs(bound).max()) for bound in mapped.extremes)
+    info = np.finfo(dtype)
+    low, high = np.sqrt([float(info.tiny) / float(info.eps), float(info.max) / mapped.shape[1]])
+    if size > 0.0 and not low < size < high:
+        raise ValueError(
+            f"X: rows under the metric have entries up to {size:.2g}, and {np.dtype(dtype)} cannot "
+            f"hold their squares; expected {low:.1g} to {high:.1g}. Multiply X by a constant."
+        )
+    return -0.5 * mapped.squared_norms()
+
+
 def _vector(centre: Any, D: int) -> Floats:
-    vector = np.asarray(centre, dtype=np.float64)
-    if vector.shape != (D,) or not np.isfinite(vector).all():
-        raise ValueError(f"centre must be {D} finite numbers, got {centre!r}.")
+    vector = as_floats("centre", centre)
+    if vector.shape != (D,):
+        raise ValueError(f"centre must be {D} finite numbers, got shape {vector.shape}.")
     return vector

@@ -1,4 +1,4 @@
-"""Pictures of fitted estimators, one file each; matplotlib is imported only to draw."""
+"""Pictures of fitted estimators, one file each; matplotlib is imported only by ``plot``."""
 
 from __future__ import annotations
 

@@ -1,32 +1,34 @@
-"""What each feature counts for in a metric."""
+"""The weight of each feature in a metric."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 
-from .._typing import Floats
-from ..validation import check_integer
-from .drawing import BLUE, legend_above, new_axes
-from .fitted import fitted
+from .._support.checks import check_integer
+from .._support.text import shorten
+from .._support.typing import Floats
+from ..learning.estimators.coordinates import deviations
+from ..learning.fitted import fitted
+from .drawing import BLUE, LITERAL, legend_above, literal, new_axes
 
-__all__ = ["FeaturesDisplay"]
+_LETTERS = 28  # of a name: longer ones would leave no room for the bars
 
 
 class FeaturesDisplay:
-    """The weights of the features that count most, beside their weights in Euclidean distance.
+    """The features with the largest weights, beside their weights in Euclidean distance.
 
     Parameters
     ----------
     names : (D,) names of all features
     weights, euclidean : (D,) share of each feature by the metric and by Euclidean distance
-    in_deviations : whether shares are those of rows one standard deviation apart
+    in_deviations : whether the shares are for rows one standard deviation apart in a feature
 
     Attributes
     ----------
-    shown_ : features that were drawn, heaviest first; set by `plot`
+    shown_ : features that were drawn, largest weight first; set by `plot`
+    ax_, figure_ : matplotlib axes and figure; set by `plot`
 
     Examples
     --------
@@ -47,11 +49,12 @@ class FeaturesDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any = None, *, feature_names: Any = None) -> Self:
-        """Weights of the features that the metric is given.
+        """Compute the weights of the features that the metric is given.
 
-        Without X the diagonal of M: the squared distance of two rows that differ in one feature,
-        by one unit. Features in different units cannot be compared so; with X they differ by the
-        deviation of that column in X instead, and the sum is made one again.
+        Without X, the weights are the diagonal of M: the squared distance between two rows that
+        differ in one feature, by one unit. Such weights do not compare features in different units.
+        With X, the rows differ by one standard deviation of that column in X. The weights sum to
+        one.
 
         Parameters
         ----------
@@ -60,22 +63,27 @@ class FeaturesDisplay:
         feature_names : (D,) names; None for those of the fit, or x0, x1, ...
         """
         parts = fitted(estimator)
-        diagonal: Floats = np.sum(parts.metric.components_**2, axis=0)
-        variance = np.ones(len(diagonal))
+        components = parts.metric.components_
+        deviation = np.ones(components.shape[1])
         if X is not None:
-            variance = StandardScaler(with_mean=False).fit(parts.given(X)).var_
-            if not (diagonal @ variance) > 0.0:
+            deviation = deviations(parts.given(X))
+            if not np.any(components * deviation):
                 raise ValueError(
                     "X: the metric sees no difference between the rows, expected some that differ."
                 )
         names = parts.names(feature_names)
-        return cls(names, _shares(diagonal * variance), _shares(variance), X is not None)
+        weights, euclidean = _shares(components * deviation), _shares(deviation[None])
+        return cls(names, weights, euclidean, X is not None)
 
     def plot(self, ax: Any = None, *, top: int = 15) -> Self:
-        """Draw the ``top`` heaviest features on given axes, or new ones."""
+        """Draw the ``top`` features of largest weight on the given axes, or on new ones.
+
+        Returns the display itself.
+        """
         check_integer("top", top, 1)
         self.shown_ = np.argsort(-self.weights, kind="stable")[:top]
         some = self.shown_
+        # 0.24 inches per bar and 1.3 for axis and legend: bars of one height in any number.
         ax = new_axes(ax, (6.0, 1.3 + 0.24 * len(some)))
         place = np.arange(len(some))
         bars = ax.barh(
@@ -83,7 +91,8 @@ class FeaturesDisplay:
         )
         mark = {"marker": "|", "markersize": 11, "markeredgewidth": 2.5, "linestyle": "none"}
         ax.plot(100.0 * self.euclidean[some], place, color="black", label="Euclidean", **mark)
-        ax.set_yticks(place, [_short(self.names[i]) for i in some])
+        names = [shorten(literal(self.names[i]), _LETTERS) for i in some]
+        ax.set_yticks(place, names, **LITERAL)
         ax.set_ylim(len(some) - 0.4, -0.6)
         what = (
             "% of squared distance, one deviation apart" if self.in_deviations else "% of trace M"
@@ -91,16 +100,15 @@ class FeaturesDisplay:
         hidden = len(self.weights) - len(some)
         rest = 100.0 * (1.0 - float(self.weights[some].sum()))
         more = f"\n{hidden} more feature{'s' * (hidden > 1)}: {rest:.0f} %" if hidden else ""
-        ax.set_xlabel(what + more, loc="right")  # long names leave the axes narrower than it is
+        ax.set_xlabel(what + more, loc="right")  # long names make the axes narrower than this text
         legend_above(ax, [bars, *ax.get_lines()])
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
-def _shares(weights: Floats) -> Floats:
-    shares: Floats = weights / weights.sum()
+def _shares(rows: Floats) -> Floats:
+    """The share of each column in the sum of all squares."""
+    # Divided by the largest first: squares of extreme entries would over- or underflow.
+    squares = np.sum((rows / np.abs(rows).max()) ** 2, axis=0)
+    shares: Floats = squares / squares.sum()
     return shares
-
-
-def _short(name: str, most: int = 28) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"

@@ -1,4 +1,4 @@
-"""By how much comparisons are right, before and after."""
+"""The margins of comparisons, by Euclidean distance and by the metric."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._typing import Floats, Ints, Items
-from ..comparisons import Comparisons
-from ..inputs import as_triplets
-from ..mining import knn_triplets
-from ..products import edge_distances, squared_differences
+from .._support.typing import Floats, Ints
+from ..learning.fitted import Fitted, fitted
+from ..linalg.items import Items
+from ..problem.checks import as_triplets
+from ..problem.comparisons import Comparisons
+from ..triplets.knn import knn_triplets
 from .drawing import BLUE, GREY, legend_above, new_axes
-from .fitted import Fitted, fitted
-
-__all__ = ["MarginsDisplay"]
 
 _TAIL = 0.5  # per cent of the margins at either end that share the outermost bar
-_BINS = 60
+_BINS = 60  # enough to see a margin of a tenth of the range
 
 
 class MarginsDisplay:
-    """Histograms of margins: the squared distance of the far pair less that of the near one.
+    """Histograms of margins: the squared distance of the far pair minus that of the near pair.
 
     Parameters
     ----------
@@ -29,14 +27,19 @@ class MarginsDisplay:
         a comparison is wrong if its margin is not positive
     rho : the margin that the fit asks for, in the units of ``after``
 
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure; set by `plot`
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sdpmetric import SDPMetric
     >>> from sdpmetric.displays import MarginsDisplay
     >>> X, y = load_wine(return_X_y=True)
-    >>> display = MarginsDisplay.from_estimator(SDPMetric().fit(X, y), X, y)
-    >>> len(display.after) == len(display.before) == 178 * 3 * 3
+    >>> metric = SDPMetric(n_neighbors=5, n_impostors=10).fit(X, y)
+    >>> display = MarginsDisplay.from_estimator(metric, X, y)
+    >>> len(display.after) == len(display.before) == 178 * 5 * 10
     True
     """
 
@@ -45,32 +48,34 @@ class MarginsDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any) -> Self:
-        """Margins of comparisons of the rows of X.
+        """Compute the margins of comparisons between rows of X.
 
-        By the metric in units of the fit, where ``rho_`` is the margin; by Euclidean distance in
-        units that make the mean far distance the same.
+        Margins by the metric are in units of the fit, in which ``rho_`` is the margin asked for.
+        Margins by Euclidean distance are scaled so that both have the same mean far distance.
 
         Parameters
         ----------
         estimator : a fitted metric, a search, or a pipeline that holds one
         X : (n, D) rows, of the fit or others
-        y : (n,) labels, which stand for their k-nearest triplets in the coordinates of the fit,
-            or (m, 3) or (m, 4) comparisons
+        y : (n,) labels, from which k-nearest triplets are made in the coordinates of the fit, or
+            (m, 3) or (m, 4) comparisons
         """
         parts = fitted(estimator)
         rows = parts.given(X)
-        inside = parts.learned_in(rows)
+        inside, components = parts.learned_in(rows)
         comparisons = Comparisons.from_indices(_comparisons(parts, inside, y))
-        euclidean = squared_differences(rows, *comparisons.edges.T)
+        # Only ratios of Euclidean distances count: in units in which squares stay in range.
+        euclidean = rows.rescaled()[0].squared_differences(*comparisons.edges.T)
         far, total = comparisons.far_sums(comparisons.weights, euclidean)
         if not far > 0.0:
             raise ValueError(
                 "X: the two rows of every far pair coincide, expected some that do not."
             )
-        mapped = np.asarray(inside @ parts.learner.components_.T, dtype=np.float64)
-        learned = parts.learner.scale_ * edge_distances(mapped, comparisons.edges)
-        # Of its own, Euclidean distance has no unit: a metric that turns from wide columns to
-        # narrow ones would shrink to a single bar beside it.
+        mapped, unit = inside.mapped(components, exact=True).rescaled()
+        scale = _checked_scale(parts.learner) / unit / unit
+        learned = scale * mapped.squared_differences(*comparisons.edges.T)
+        # Euclidean distance has no unit in common with the metric: without a common mean, a metric
+        # that turns from wide columns to narrow ones would be a single bar beside it.
         aim = comparisons.far_sums(comparisons.weights, learned)[0] or total
         return cls(
             comparisons.margins(euclidean * (aim / far)),
@@ -79,9 +84,10 @@ class MarginsDisplay:
         )
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on given axes, or new ones; `figure_` and `ax_` are kept."""
+        """Draw on the given matplotlib axes, or on new ones. Returns the display itself."""
         ax = new_axes(ax)
         both = np.concatenate([self.before, self.after])
+        # A few huge margins would squeeze all others into one bar.
         low, high = np.percentile(both, [_TAIL, 100.0 - _TAIL])
         bins = np.linspace(min(low, 0.0), max(high, self.rho), _BINS + 1)
         styles = {
@@ -99,7 +105,7 @@ class MarginsDisplay:
             label = f"margin rho = {self.rho:.2g}"
             handles.append(ax.axvline(self.rho, color=BLUE, linestyle=":", label=label))
         ax.set(
-            xlabel="far less near squared distance (outermost bars: all beyond)",
+            xlabel="far minus near squared distance (outermost bars: all beyond)",
             ylabel="% of comparisons",
         )
         legend_above(ax, handles)
@@ -107,9 +113,22 @@ class MarginsDisplay:
         return self
 
 
+def _checked_scale(learner: Any) -> float:
+    """The factor from squared distances to the units of margins; raises if it is out of range."""
+    scale, range_ = float(learner.scale_), np.finfo(np.float64)
+    if not range_.tiny < scale < range_.max:
+        raise ValueError(
+            f"estimator: scale_ is {scale:.1e}, the end of its range, since the rows of the fit "
+            "are so small or large; expected a fit to rows of ordinary size, such as X times a "
+            "constant."
+        )
+    return scale
+
+
 def _comparisons(parts: Fitted, rows: Items, y: Any) -> Ints:
     if np.ndim(y) == 2:
         return as_triplets(y, rows.shape[0], "y")
     learner = parts.learner
+    # A TripletSDPMetric has no such parameters: the defaults of SDPMetric stand for them.
     near, far = getattr(learner, "n_neighbors", 3), getattr(learner, "n_impostors", 3)
-    return knn_triplets(rows, y, near, far)
+    return knn_triplets(rows.raw, y, near, far)

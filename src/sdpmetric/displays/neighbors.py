@@ -1,33 +1,36 @@
-"""Pictures and their nearest pictures, before and after."""
+"""Pictures and their nearest pictures, by Euclidean distance and by the metric."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 
-from .._typing import Dense, Ints, Items
-from ..inputs import as_items
-from ..retrieval.ranking import Ranking
-from ..retrieval.relevance import Relevance, by_labels
-from ..validation import check_integer
+from .._support.checks import check_integer
+from .._support.typing import Dense, Ints
+from ..evaluation.ranking import Ranking
+from ..evaluation.relevance import Relevance, by_labels
+from ..learning.fitted import fitted
+from ..linalg.items import Items, as_items
+from ..linalg.scaling import power_of_two
 from .drawing import RED, new_axes
-from .fitted import fitted
-
-__all__ = ["Nearest", "NeighborsDisplay"]
 
 _GAP = 0.4  # between query, before and after, in widths of a picture
 _PAD = 0.14  # between pictures
 _HEAD = 0.9  # room for two lines of text
 _INCHES = 0.62  # width of a picture
+_QUERIES = 6  # more make the pictures small
 
 
 class Nearest(NamedTuple):
-    """What is nearest to n queries.
+    """The k nearest gallery rows of n queries.
 
-    ``rows`` (n, k) of the gallery, nearest first; their ``pictures`` (n, k, h, w) or
-    (n, k, h, w, 3); ``wrong`` (n, k) is True where the label is another, None without labels.
+    Attributes
+    ----------
+    rows : (n, k) rows of the gallery, nearest first
+    pictures : (n, k, h, w) or (n, k, h, w, 3)
+    wrong : (n, k) whether the label differs from the query's; None without labels
     """
 
     rows: Ints
@@ -36,13 +39,17 @@ class Nearest(NamedTuple):
 
 
 class NeighborsDisplay:
-    """A grid: a query in each line, its nearest by Euclidean distance, its nearest by the metric.
+    """A grid with a query per line: its nearest by Euclidean distance and by the metric.
 
     Parameters
     ----------
     rows : (n,) rows of the queries
-    queries : (n, h, w) or (n, h, w, 3) pictures of them
+    queries : (n, h, w) or (n, h, w, 3) pictures of the queries
     before, after : `Nearest` by Euclidean distance and by the metric
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure; set by `plot`
 
     Examples
     --------
@@ -69,57 +76,73 @@ class NeighborsDisplay:
         G: Any = None,
         y_g: Any = None,
         *,
-        shape: tuple[int, ...],
-        queries: Any = 6,
+        shape: tuple[int, ...] | None = None,
+        images: Any = None,
+        gallery_images: Any = None,
+        queries: Any = None,
         n_neighbors: int = 5,
     ) -> Self:
-        """The nearest rows of a gallery.
+        """Find the nearest gallery rows of some queries.
 
         Parameters
         ----------
         estimator : a fitted metric, a search, or a pipeline that holds one
-        Q : (n, D) rows that are pictures, best ones that the fit has not seen
-        y_q : (n,) labels; what has another is drawn in a frame
+        Q : (n, D) rows, pictures or vectors of them; best rows that the fit has not seen
+        y_q : (n,) labels; neighbours of another label are drawn in a frame
         G, y_g : gallery, and its labels. None: the rows of Q search each other
-        shape : (h, w) or (h, w, 3) of a row as a picture
-        queries : how many, evenly spread over Q, or a list of rows
-        n_neighbors : pictures for each of the two distances
+        shape : (h, w) or (h, w, 3), the shape of a row as a picture
+        images : instead of ``shape``, the pictures of the rows of Q: (n, h, w) or (n, h, w, 3).
+            For rows that are no pictures, such as embeddings
+        gallery_images : the pictures of the rows of G, if there is a G
+        queries : number of queries, evenly spread over Q, or a list of rows of Q. None: six, or
+            as many as Q has
+        n_neighbors : number of neighbours for each of the two distances
         """
         parts = fitted(estimator)
-        asked, stored = as_items(Q, "Q"), None if G is None else as_items(G, "G")
-        gallery = asked if stored is None else stored
-        _check_shape(shape, asked.shape[1])
+        query_items = as_items(Q, "Q")
+        gallery = query_items if G is None else as_items(G, "G")
+        shown = _pictures(query_items, images, shape, "images")
+        found_shown = shown
+        if G is not None:
+            found_shown = _pictures(gallery, gallery_images, shape, "gallery_images")
+        elif gallery_images is not None:
+            raise ValueError("gallery_images is given but G is None, expected the rows it shows.")
         k = check_integer("n_neighbors", n_neighbors, 1, gallery.shape[0] - (G is None))
-        rows = _rows(queries, asked.shape[0])
+        rows = _rows(queries, query_items.shape[0])
         if y_g is not None and (y_q is None or G is None):
             raise ValueError("y_g is given, expected G, which it labels, and y_q as well.")
         if y_q is not None and G is not None and y_g is None:
             raise ValueError("y_q and G are given but y_g is None, expected labels of G.")
         right = None
         if y_q is not None:
-            right = by_labels(y_q, y_g, asked.shape[0], gallery.shape[0])
-        given = parts.given(Q), None if G is None else parts.given(G)
-        mapped = [None if X is None else parts.mapped(X) for X in given]
+            right = by_labels(y_q, y_g, query_items.shape[0], gallery.shape[0])
+        given = [parts.given(X) for X in (Q, G) if X is not None]
+        mapped = [parts.mapped(X) for X in given]
         found = []
         for ranking in (Ranking(*given), Ranking(*mapped)):
             nearest, wrong = _search(ranking, rows, k, right)
-            pictures = _pictures(gallery, nearest.ravel(), shape)
-            found.append(Nearest(nearest, pictures.reshape(*nearest.shape, *shape), wrong))
-        return cls(rows, _pictures(asked, rows, shape), *found)
+            found.append(Nearest(nearest, found_shown(nearest), wrong))
+        return cls(rows, shown(rows), *found)
 
     def plot(self, ax: Any = None, *, cmap: str = "gray") -> Self:
-        """Draw on given axes, or new ones; `figure_` and `ax_` are kept."""
+        """Draw on the given matplotlib axes, or on new ones; ``cmap`` for pictures without colour.
+
+        Returns the display itself.
+        """
         n, k = self.before.rows.shape
         tall = self.queries.shape[1] / self.queries.shape[2]
         width = (2 * k + 1) * (1.0 + _PAD) + 2 * _GAP
         height = n * (tall + _PAD) + _HEAD
         ax = new_axes(ax, (_INCHES * width, _INCHES * height + 0.1))
         shown = self.queries, self.before.pictures, self.after.pictures
+        # One grey scale for all pictures, or equal pictures would look different.
         low, high = min(p.min() for p in shown), max(p.max() for p in shown)
+        unit = power_of_two(max(abs(low), abs(high)))  # high - low may overflow
+        low, high = unit * low, unit * high
 
         def column(pictures: Dense, left: float, wrong: Any) -> None:
             for line in range(n):
-                level = (pictures[line] - low) / max(high - low, np.finfo(float).tiny)
+                level = (unit * pictures[line] - low) / max(high - low, np.finfo(float).tiny)
                 corner = (left, -line * (tall + _PAD) - tall)
                 _draw(ax, level, corner, tall, cmap, framed=wrong is not None and wrong[line])
 
@@ -142,7 +165,7 @@ class NeighborsDisplay:
 def _draw(
     ax: Any, level: Dense, corner: tuple[float, float], tall: float, cmap: str, *, framed: bool
 ) -> None:
-    """A picture of width one, with its lower left corner at a place."""
+    """Draw a picture of width one with its lower left corner at a place."""
     from matplotlib.patches import Rectangle
 
     left, bottom = corner
@@ -155,32 +178,52 @@ def _draw(
 def _search(
     ranking: Ranking, rows: Ints, k: int, right: Relevance | None
 ) -> tuple[Ints, Dense | None]:
-    """The k nearest of each row, and which of them are wrong."""
+    """The k nearest of each row, and which of them have another label."""
     nearest = np.empty((len(rows), k), dtype=np.int64)
     wrong = None if right is None else np.empty(nearest.shape, dtype=bool)
     for line, row in enumerate(rows):
+        # One query at a time: they are few, and the ranking wants consecutive rows.
         one = slice(int(row), int(row) + 1)
-        nearest[line] = ranking.order(one)[0, :k]
+        nearest[line] = ranking.nearest(one, k)[0]
         if right is not None and wrong is not None:
             wrong[line] = ~right(one)[0, nearest[line]]
     return nearest, wrong
 
 
-def _pictures(X: Items, rows: Ints, shape: tuple[int, ...]) -> Dense:
-    some = X[rows]
-    dense: Dense = np.asarray(some.toarray() if sp.issparse(some) else some, dtype=np.float64)
-    return dense.reshape(len(rows), *shape)
-
-
-def _check_shape(shape: Any, n_features: int) -> None:
-    known = isinstance(shape, tuple) and (len(shape) == 2 or (len(shape) == 3 and shape[2] == 3))
-    if not known or int(np.prod(shape)) != n_features:
+def _pictures(
+    X: Items, images: Any, shape: tuple[int, ...] | None, name: str
+) -> Callable[[Ints], Dense]:
+    """A function from row numbers to pictures: the rows themselves, or the images beside them."""
+    n, D = X.shape
+    if images is None:
+        known = isinstance(shape, tuple) and _is_picture(shape)
+        if not known or int(np.prod(shape or ())) != D:
+            raise ValueError(
+                f"shape must be (h, w) or (h, w, 3) with {D} entries in all, or {name} be given; "
+                f"got {shape!r}."
+            )
+        assert shape is not None
+        return lambda rows: X.rows(rows.ravel()).astype(np.float64).reshape(*rows.shape, *shape)
+    if shape is not None:
+        raise ValueError(f"{name} stands instead of shape, expected only one of the two.")
+    given = np.asarray(images)
+    if len(given.shape) < 3 or len(given) != n or not _is_picture(given.shape[1:]):
         raise ValueError(
-            f"shape must be (h, w) or (h, w, 3) with {n_features} entries in all, got {shape!r}."
+            f"{name} must have shape ({n}, h, w) or ({n}, h, w, 3), a picture for each row, got "
+            f"{given.shape}."
         )
+    if given.dtype.kind not in "fiub" or not np.isfinite(given).all():
+        raise ValueError(f"{name} must hold finite numbers, got dtype {given.dtype}.")
+    return lambda rows: given[rows].astype(np.float64)
+
+
+def _is_picture(shape: tuple[int, ...]) -> bool:
+    return (len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)) and min(shape) > 0
 
 
 def _rows(queries: Any, n: int) -> Ints:
+    if queries is None:
+        queries = min(_QUERIES, n)
     if np.ndim(queries) == 0:
         count = check_integer("queries", queries, 1, n)
         return np.linspace(0, n - 1, count).astype(np.int64)

@@ -1,4 +1,4 @@
-"""How a metric spreads its trace over directions."""
+"""The eigenvalues of a metric and its effective rank."""
 
 from __future__ import annotations
 
@@ -6,26 +6,29 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._typing import Floats
-from ..result import Result
+from .._support.typing import Floats
+from ..learning.fitted import fitted
+from ..problem.result import Result
 from .drawing import BLUE, GREY, ORANGE, legend_above, new_axes
-from .fitted import fitted
 
-__all__ = ["SpectrumDisplay"]
-
-_SHOWN = 1e-6  # of the largest eigenvalue: what is smaller no distance shows
+_SHOWN = 1e-6  # of the largest eigenvalue: smaller ones change no distance visibly
 
 
 class SpectrumDisplay:
     """Eigenvalues of M, their running sum, and the effective rank.
 
     The effective rank is the exponential of the entropy of the eigenvalues (Roy and Vetterli,
-    2007): k where k of them are equal and the others are zero.
+    2007). It is k if k eigenvalues are equal and the others are zero.
 
     Parameters
     ----------
     eigenvalues : (r,) descending, of sum one
-    n_features : number of directions that there are
+    n_features : number of features, the largest rank possible
+
+    Attributes
+    ----------
+    effective_rank : float
+    ax_, figure_ : matplotlib axes and figure; set by `plot`
 
     Examples
     --------
@@ -37,22 +40,28 @@ class SpectrumDisplay:
 
     def __init__(self, eigenvalues: Floats, n_features: int) -> None:
         self.eigenvalues, self.n_features = eigenvalues, n_features
+        # 0 log 0 counts as 0.
         e = eigenvalues[eigenvalues > 0.0]
         self.effective_rank = float(np.exp(-np.sum(e * np.log(e))))
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self:
-        """The spectrum before a cut to ``n_components``, in the coordinates of the fit."""
+        """Show the spectrum before a cut to ``n_components``, in the coordinates of the fit.
+
+        Parameters
+        ----------
+        estimator : a fitted metric, a search, or a pipeline that holds one
+        """
         learner = fitted(estimator).learner
         return cls(learner.eigenvalues_, learner.n_features_in_)
 
     @classmethod
     def from_result(cls, result: Result) -> Self:
-        """The spectrum of what `solve` returned."""
+        """Show the spectrum of a `Result` that `solve` returned."""
         return cls(result.eigenvalues, result.components.shape[1])
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on given axes, or new ones; `figure_` and `ax_` are kept."""
+        """Draw on the given matplotlib axes, or on new ones. Returns the display itself."""
         ax = new_axes(ax)
         from matplotlib.ticker import MaxNLocator
 
@@ -65,6 +74,7 @@ class SpectrumDisplay:
         rest = f" ({len(e) - seen} more below {_SHOWN:g} of the first)" if seen < len(e) else ""
         ax.set(yscale="log", xlabel="direction" + rest)
         ax.set_ylabel("eigenvalue of M", color=BLUE)
+        # A factor of two of room below and above, on the log scale.
         ax.set_ylim(0.5 * e[seen - 1], 2.0 * e[0])
         ax.set_xlim(1.0 - 0.05 * seen, 1.05 * seen)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))

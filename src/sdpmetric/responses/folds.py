@@ -1,4 +1,4 @@
-"""`ResponseKFold`: answers held out by participant, item, question or answer."""
+"""`ResponseKFold`: hold answers out by participant, item, question or answer."""
 
 from __future__ import annotations
 
@@ -8,26 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Ints
-from ..selection.folds import comparison_splits
-from ..settings import seed_of
-from ..validation import check_choice, check_integer
-from .answers import UNITS, Responses
-
-__all__ = ["ResponseKFold"]
+from .._support.checks import check_choice, check_integer, seed_of
+from .._support.typing import Ints
+from ..evaluation.folds import comparison_splits
+from .responses import UNITS, Responses
 
 
 @dataclass(frozen=True)
 class ResponseKFold:
-    """K folds of responses, for scikit-learn's ``cv=`` wherever comparisons are split.
+    """K folds of responses, for the ``cv=`` of a search over comparisons.
 
     Parameters
     ----------
     n_splits : int, default=5
     by : {"participant", "item", "question", "answer"}, default="participant"
-        What is new in the held-out fold: all participants; at least one item of every triplet; the
-        three items together; or nothing but the answer itself, which for an odd one out or a
-        ranking is several triplets.
+        What is new in the held-out fold. "participant": all participants. "item": at least one item
+        of every triplet. "question": the three items together. "answer": the answer alone, which
+        for an odd one out or a ranking is several triplets.
     random_state : int, RandomState or None, default=None
         Seeds the shuffle; None is always the same seed.
 
@@ -44,13 +41,17 @@ class ResponseKFold:
     random_state: Any = None
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:
-        """Numbers of the training and of the held-out triplets, fold by fold.
+        """Yield the training and the held-out triplets of each fold.
 
         Parameters
         ----------
         X : Responses, or (m, 3) triplets
         y : ignored
-        groups : (m,) participants or answers, where X does not tell them
+        groups : (m,) participants or answers, if X is an array of triplets
+
+        Yields
+        ------
+        train, held : row numbers of X
         """
         folds = check_integer("n_splits", self.n_splits, 2)
         check_choice("by", self.by, ("item", *UNITS))
@@ -67,6 +68,7 @@ class ResponseKFold:
                     f"groups is None and by is {self.by!r}; expected one entry per triplet, or "
                     "Responses to split."
                 )
+            # Groups of any kind are held out as one, and that is all that participants mean here.
             responses = Responses(X, participants=groups)
             unit = responses.units("participant")
         else:
@@ -75,7 +77,7 @@ class ResponseKFold:
         yield from comparison_splits(folds, responses.triplets, "group", unit, seed)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of folds."""
+        """The number of folds; the arguments are ignored."""
         return self.n_splits
 
     def _check(self, count: int, folds: int, what: str) -> None:

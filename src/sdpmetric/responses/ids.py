@@ -1,4 +1,4 @@
-"""From the ids of items to the rows of X, with a clear word on what is not an id."""
+"""Translate ids of items into rows of X; errors name the cell that is not an id."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._typing import Ints
+from .._support.typing import Ints
 from .tables import Column, as_column
-
-__all__ = ["Lookup", "labels"]
 
 Cell: TypeAlias = int | str | None  # None: missing
 
 _KINDS = {int: "whole numbers", str: "strings"}
-_SHOWN = 5
+_SHOWN = 5  # unknown ids that an error lists
 
 
 class Lookup:
-    """Rows of X by the ids of its items; without ids the numbers of the rows are their ids.
+    """A table from ids to rows of X; without ids, the row numbers themselves are the ids.
 
     >>> Lookup(["cat", "dog", "cow"]).rows(np.array(["cow", "cat"]), "anchor")
     array([2, 0])
@@ -42,10 +40,20 @@ class Lookup:
     def rows(
         self, column: Column, name: str, *, at: Ints | None = None, optional: bool = False
     ) -> Ints:
-        """The row of each id, -1 for what is missing if that is allowed.
+        """Translate a column of ids into rows of X.
 
-        ``at``: where in the user's table each entry stands, if not in its own place.
+        Parameters
+        ----------
+        column : (n,) ids
+        name : name of the column, for errors
+        at : (n,) row of the user's table that holds each id, for errors; None: 0, 1, ...
+        optional : whether an id may be missing; its row is then -1
+
+        Returns
+        -------
+        (n,) rows
         """
+        # Arrays of row numbers need no look at each cell: logs have millions of them.
         if self.known is None and column.dtype.kind in "iu" and column.min(initial=0) >= 0:
             return column.astype(np.int64)
         cells = _cells(column, name, at)
@@ -61,6 +69,7 @@ class Lookup:
                 f"{name} holds {_KINDS[kind]} ({given[0]!r}) but ids are {_KINDS[self.kind]}, "
                 "expected the same kind."
             )
+        # Missing ids pass here; without `optional` they were refused above.
         known = self.known | {None: -1}
         unknown = dict.fromkeys(cell for cell in given if cell not in known)
         if unknown:
@@ -76,16 +85,17 @@ class Lookup:
 
 
 def labels(values: Any, name: str) -> Column:
-    """Names of participants, say: all strings or all whole numbers, none missing."""
+    """A column of labels, such as names of participants: all strings or all whole numbers."""
     column = as_column(values, name)
     if len(column) and (column.dtype.kind in "iu" or (column.dtype.kind == "U" and column.all())):
-        return column  # without a look at each
+        return column  # NumPy's type proves it, without a look at each cell
     cells = _present(_cells(column, name), name)
     _kind(cells, name)
     return np.array(cells)
 
 
 def _cells(column: Column, name: str, at: Ints | None = None) -> list[Cell]:
+    """Cells as int, str or None, whatever library the table comes from."""
     values = column.tolist()
     if column.dtype.kind in "iu":
         return list(values)
@@ -95,6 +105,7 @@ def _cells(column: Column, name: str, at: Ints | None = None) -> list[Cell]:
 def _cell(value: Any, name: str, row: int) -> Cell:
     if isinstance(value, str):
         return str(value) or None  # an empty field of a CSV file
+    # pandas.NA is recognised by its name: pandas may not be installed.
     if value is None or type(value).__name__ == "NAType":  # pandas.NA
         return None
     if isinstance(value, Integral) and not isinstance(value, bool):
@@ -103,6 +114,7 @@ def _cell(value: Any, name: str, row: int) -> Cell:
         number = float(value)
         if number != number:  # noqa: PLR0124 - NaN is what differs from itself
             return None
+        # pandas turns a column of integers with gaps into floats.
         if number.is_integer():  # a column of integers that had gaps
             return int(number)
     raise ValueError(f"{name}: row {row} is {value!r}, expected a string or a whole number.")
@@ -129,7 +141,7 @@ def _kind(cells: list[Cell], name: str) -> type:
 
 
 def _check_numbers(cells: list[Any], kind: type, name: str, at: Ints | None) -> None:
-    """Without ids, numbers of rows; how many there are is known to `fit` alone."""
+    """Raise unless all cells are row numbers. How many rows X has is known to `fit` alone."""
     if kind is str:
         raise ValueError(
             f"{name} holds strings ({next(cell for cell in cells if cell)!r}), expected row "

@@ -1,4 +1,4 @@
-"""Which answers a metric predicts."""
+"""Which of people's answers a metric predicts."""
 
 from __future__ import annotations
 
@@ -7,27 +7,36 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..inputs import as_items, as_triplets
-from ..products import squared_differences
-from .answers import Responses
+from ..evaluation.answered import correct_answers
+from ..linalg.items import as_items
+from ..problem.checks import as_triplets
+from ..problem.comparisons import Comparisons
+from .responses import Responses
 
-__all__ = ["right_answers"]
 
-
-def right_answers(
+def predicted(
     X: Any, responses: Responses, metric: Any, name: str = "metric"
 ) -> npt.NDArray[np.bool_]:
-    """Whether each triplet's near item is strictly nearer than its far one; None: as X stands."""
+    """Whether a metric gives the answer that each triplet records.
+
+    Parameters
+    ----------
+    X : (n, D) items
+    responses : Responses
+    metric : a fitted metric, transformer or Pipeline; None: Euclidean distance
+    name : the argument that ``metric`` is, for errors
+
+    Returns
+    -------
+    (m,) one boolean per triplet; a tie is not a prediction
+    """
     if not isinstance(responses, Responses):
         raise ValueError(f"responses must be Responses, got {type(responses).__name__}.")
     if metric is not None:
         if not hasattr(metric, "transform"):
             raise ValueError(f"{name} must be None or have a transform method, got {metric!r}.")
-        # In float64 where the metric offers it, so that shares are those of metric.score.
+        # float64 where the metric offers it: the share is then that of metric.triplet_accuracy.
         X = getattr(metric, "transform_array", metric.transform)(X)
     items = as_items(X)
-    anchor, near, far = as_triplets(responses.triplets, items.shape[0]).T
-    right: npt.NDArray[np.bool_] = squared_differences(items, anchor, far) > squared_differences(
-        items, anchor, near
-    )
-    return right
+    triplets = as_triplets(responses.triplets, items.shape[0])
+    return correct_answers(items, Comparisons.from_indices(triplets))

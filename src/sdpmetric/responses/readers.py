@@ -1,4 +1,4 @@
-"""From a table of answers to triplets [anchor, near, far], and the answer each came from."""
+"""Read a table of answers into triplets [anchor, near, far], and the row each comes from."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Ints
+from .._support.typing import Ints
+from .choices import chosen_items
 from .ids import Lookup
-from .tables import Column, column_names, columns_of
+from .tables import Column, check_names, check_three, column_names, columns_of
 
-__all__ = ["Read", "alike", "odd_one_out", "refuse", "roles", "triplets", "two_afc"]
+# Of all answers together: 2.4 GB of row numbers. A count of a few bytes could stand for more.
+MOST_TRIPLETS = 100_000_000
 
-Read: TypeAlias = tuple[Ints, Ints, int]  # triplets, the row of the table of each, rows in all
+# Triplets, the row of the table that each comes from, and the number of rows of the table.
+Read: TypeAlias = tuple[Ints, Ints, int]
 
 
 def triplets(table: Any, columns: Sequence[str] | None, lookup: Lookup) -> Read:
-    """An anchor (or query), a positive, and one or more negatives, some of which may be missing."""
-    names = list(columns) if columns is not None else _names(column_names(table))
+    """Read an anchor (or query), a positive, and negatives; of several, some may be missing."""
+    names = check_names(columns) if columns is not None else _names(column_names(table))
     if len(names) < 3:
         raise ValueError(f"columns has {names!r}, expected an anchor, a near and a far column.")
     cells = columns_of(table, names)
     anchor, near = (lookup.rows(cells[i], names[i]) for i in (0, 1))
+    # A single negative that is missing would leave no comparison in its row.
     optional = len(names) > 3
     fars = [
         lookup.rows(cell, name, optional=optional)
@@ -39,18 +43,21 @@ def triplets(table: Any, columns: Sequence[str] | None, lookup: Lookup) -> Read:
 
 
 def odd_one_out(table: Any, odd: Any, columns: Sequence[str], lookup: Lookup) -> Read:
-    """The two that are not odd are nearer to each other than either is to the odd one."""
+    """Read odd ones out: the other two are nearer to each other than either is to the odd one."""
     items, cells = _three(table, columns, lookup)
     if odd is not None:
+        odd = chosen_items(odd, columns, cells)
         items = _put_last(items, _chosen(odd, "odd", lookup, items, cells))
+    # Both triplets of a row stand next to each other, so that rows can be repeated as one.
     found = np.concatenate([items, items[:, [1, 0, 2]]], axis=1).reshape(-1, 3)
     return found, np.repeat(np.arange(len(items)), 2), len(items)
 
 
 def two_afc(table: Any, chosen: Any, columns: Sequence[str], lookup: Lookup) -> Read:
-    """Which of two is closer to the anchor."""
+    """Read which of two alternatives is closer to the anchor."""
     items, cells = _three(table, columns, lookup)
     if chosen is not None:
+        chosen = chosen_items(chosen, columns[1:], cells[1:])
         picked = _chosen(chosen, "chosen", lookup, items, cells)
         refuse(picked == 0, [*cells, chosen], "one of the two alternatives, not the anchor")
         items = np.where((picked == 2)[:, None], items[:, [0, 2, 1]], items)
@@ -58,7 +65,7 @@ def two_afc(table: Any, chosen: Any, columns: Sequence[str], lookup: Lookup) -> 
 
 
 def _names(known: list[Any] | None) -> list[str]:
-    """anchor or query, positive, and negative, negative_1, negative_2, ... in order."""
+    """Find the columns: anchor or query, positive, and negative, negative_1, ... in order."""
     if known is None:
         return ["anchor", "positive", "negative"]
     heads, negatives = roles(known)
@@ -71,20 +78,19 @@ def _names(known: list[Any] | None) -> list[str]:
 
 
 def roles(known: list[Any]) -> tuple[list[str], list[str]]:
-    """Of the names of columns, those of the anchor, and of the negatives in order."""
+    """Among the names of columns, find those of the anchor, and of the negatives in order."""
     heads = [name for name in ("anchor", "query") if name in known]
     numbered = {}
     for name in known:
-        match = re.fullmatch(r"negative(?:_(\d+))?", str(name))
+        match = re.fullmatch(r"negative(?:_(\d{1,9}))?", str(name))
         if match:
+            # Plain "negative" comes before "negative_0".
             numbered[name] = int(match[1] or -1)
     return heads, sorted(numbered, key=lambda name: numbered[name])
 
 
 def _three(table: Any, columns: Sequence[str], lookup: Lookup) -> tuple[Ints, list[Column]]:
-    names = list(columns)
-    if len(names) != 3:
-        raise ValueError(f"columns has {names!r}, expected the names of three.")
+    names = check_three(columns)
     cells = columns_of(table, names)
     items = np.stack([lookup.rows(*pair) for pair in zip(cells, names, strict=True)], axis=1)
     refuse(alike(items), cells, "three different items")
@@ -92,7 +98,7 @@ def _three(table: Any, columns: Sequence[str], lookup: Lookup) -> tuple[Ints, li
 
 
 def _chosen(choice: Any, name: str, lookup: Lookup, items: Ints, cells: list[Column]) -> Ints:
-    """Which of the three was chosen, 0, 1 or 2."""
+    """The place 0, 1 or 2 of the item that was chosen among the three."""
     rows = lookup.rows(choice, name)
     same = items == rows[:, None]
     refuse(~same.any(axis=1), [*cells, choice], f"one of the three as {name}")
@@ -100,16 +106,28 @@ def _chosen(choice: Any, name: str, lookup: Lookup, items: Ints, cells: list[Col
 
 
 def _put_last(items: Ints, which: Ints) -> Ints:
+    """Move one item of each row to the end; the other two keep their order."""
     moved = items.copy()
+    # Place 2 is missing from the list: such rows are in order as they are.
     for place, order in enumerate([[1, 2, 0], [0, 2, 1]]):
         moved[which == place] = items[which == place][:, order]
     return moved
 
 
 def alike(items: Ints) -> npt.NDArray[np.bool_]:
+    """Which rows of three items hold an item twice."""
     a, b, c = items.T
     alike: npt.NDArray[np.bool_] = (a == b) | (a == c) | (b == c)
     return alike
+
+
+def check_many(what: str, n: int) -> None:
+    """Raise ValueError, before they are made, if there would be too many triplets."""
+    if n > MOST_TRIPLETS:
+        raise ValueError(
+            f"{what} stands for {n:,} triplets, expected at most {MOST_TRIPLETS:,}; weights can "
+            "stand for answers that were given often."
+        )
 
 
 def refuse(
@@ -119,7 +137,16 @@ def refuse(
     at: Ints | None = None,
     called: str = "table",
 ) -> None:
-    """Name the first bad row of the table in the user's own words."""
+    """Raise if a row is bad; the error shows the cells of the first one as the user wrote them.
+
+    Parameters
+    ----------
+    bad : (n,) which entries are bad
+    cells : the columns of the user's table
+    expected : what the message says is expected
+    at : (n,) row of the table of each entry; None: the entries are the rows
+    called : the argument that the table is
+    """
     if bad.any():
         first = int(np.argmax(bad))
         row = first if at is None else int(at[first])

@@ -1,4 +1,4 @@
-"""Tables that people have: data frames, dicts of columns, lists of records, rows by position."""
+"""Columns of tables: data frames, dicts of columns, lists of records, or rows by position."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Column", "as_column", "column_names", "columns_of"]
-
 Column: TypeAlias = npt.NDArray[Any]  # one-dimensional; cells may be lists
 
 
 def column_names(table: Any) -> list[Any] | None:
-    """The names of a table's columns, None if it has rows by position.
+    """The names of a table's columns, None if the table has rows by position.
 
-    pandas, polars and Arrow are known by what their tables can do, so none of them is imported.
+    pandas, polars and Arrow tables are recognised by their attributes: none of the three packages
+    is imported for a user who does not have it.
     """
     if isinstance(table, Mapping):
         return list(table)
+    # Arrow first: its tables have an attribute `columns` too, which holds data.
     for name in ("column_names", "columns"):  # Arrow; pandas and polars
         if hasattr(table, name):
             return list(getattr(table, name))
@@ -31,9 +31,17 @@ def column_names(table: Any) -> list[Any] | None:
 
 
 def columns_of(table: Any, names: Sequence[str], called: str = "table") -> list[Column]:
-    """The named columns; of a table without names, as many by position.
+    """Return the named columns of a table; of a table without names, as many by position.
 
-    ``called``: the argument that the table is, for errors.
+    Parameters
+    ----------
+    table : the user's table
+    names : names of the columns
+    called : the argument that the table is, for errors
+
+    Returns
+    -------
+    One array per name, all of one length.
 
     >>> columns_of([{"a": 1, "b": 2}, {"b": 4, "a": 3}], ["b", "a"])
     [array([2, 4], dtype=object), array([1, 3], dtype=object)]
@@ -66,14 +74,37 @@ def columns_of(table: Any, names: Sequence[str], called: str = "table") -> list[
 
 
 def as_column(values: Any, name: str) -> Column:
-    """A column as an array of one dimension, whatever its cells are."""
+    """Return a column as an array of one dimension, whatever its cells are."""
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     if isinstance(values, np.ndarray) and values.ndim == 1:
         return values
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+    if not is_list(values):
         raise ValueError(f"{name} is {values!r}, expected a column of entries.")
-    return np.fromiter(values, dtype=object)  # np.asarray would make 1 and "1" the same
+    # np.asarray would turn 1 and "1" into one id, and lists into a second dimension.
+    return np.fromiter(values, dtype=object)
+
+
+def is_list(values: Any) -> bool:
+    """Whether these are entries one after another; a text and a single number are none."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        return False
+    return getattr(values, "ndim", 1) > 0  # NumPy's single numbers are iterable by name alone
+
+
+def check_names(columns: Any) -> list[str]:
+    """Return the names of columns that a user gave."""
+    if not is_list(columns) or not all(isinstance(name, str) for name in columns):
+        raise ValueError(f"columns is {columns!r}, expected a list of names.")
+    return list(columns)
+
+
+def check_three(columns: Any) -> list[str]:
+    """Return the names of the columns of three items."""
+    names = check_names(columns)
+    if len(names) != 3:
+        raise ValueError(f"columns has {names!r}, expected the names of three.")
+    return names
 
 
 def _from_records(records: Sequence[Any], name: str, called: str) -> Column:
@@ -89,7 +120,7 @@ def _by_position(table: Any, names: Sequence[str], called: str) -> list[Column]:
         if table.ndim != 2 or table.shape[1] != len(names):
             raise ValueError(f"{called} has shape {table.shape}, expected rows of {expected}.")
         return list(table.T)
-    if isinstance(table, (str, bytes)) or not isinstance(table, Iterable):
+    if not is_list(table):
         raise ValueError(f"{called} is {table!r}, expected named columns, or rows of {expected}.")
     rows = list(table)
     for number, row in enumerate(rows):

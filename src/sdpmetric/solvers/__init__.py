@@ -1,19 +1,11 @@
-"""The solvers, one file each.
+"""The solvers, one file each, and their names.
 
-A solver sees an objective and nothing else:
-``solver(objective, *, start, tol, max_iter, time_limit, callback, **options) -> Result``.
+A solver uses an objective and nothing else of a problem; `protocol` is the contract.
 """
 
-from __future__ import annotations
+from .frank_wolfe import FrankWolfe
+from .low_rank import LowRank
+from .options import SOLVERS, as_solver
+from .protocol import Limits, Solver
 
-from collections.abc import Callable
-
-from ..result import Result
-from .frank_wolfe import frank_wolfe
-from .hinge import by_continuation
-from .low_rank import low_rank
-from .working_set import by_working_sets
-
-__all__ = ["SOLVERS", "by_continuation", "by_working_sets", "frank_wolfe", "low_rank"]
-
-SOLVERS: dict[str, Callable[..., Result]] = {"low-rank": low_rank, "frank-wolfe": frank_wolfe}
+__all__ = ["SOLVERS", "FrankWolfe", "Limits", "LowRank", "Solver", "as_solver"]

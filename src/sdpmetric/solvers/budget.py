@@ -1,69 +1,83 @@
-"""What is left for the next stage, where several solves make one fit."""
+"""Share the limits of a fit between the stages that make it up."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..objective import Objective
-from ..result import Progress, Result
-from .monitor import HISTORY, Callback
+from .._support.typing import Floats
+from ..problem.protocols import Objective
+from ..problem.result import HISTORY, Callback, Progress, Solution, Status
+from .protocol import Limits, Solver
 
 __all__ = ["Budget"]
 
 
 @dataclass
 class Budget:
-    """Evaluations and seconds shared by the stages, and a callback told of all of them."""
+    """The limits of all stages together, how much of them is used, and the common history."""
 
-    max_iter: int
-    time_limit: float | None
-    callback: Callback | None
+    limits: Limits
+    stages: int = 0
     used: int = 0
     products: int = 0
     rows: list[tuple[float, float, float]] = field(default_factory=list)
-    began: float = field(default_factory=time.perf_counter)
 
     @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.began
+    def reached(self) -> Status | None:
+        """The limit that is reached, None if none is."""
+        return self.limits.reached(self.used)
 
-    def run(self, solver: Callable[..., Result], objective: Objective, **options: Any) -> Result:
-        """One stage, with what is left."""
-        elapsed = self.seconds
-        stage = solver(
-            objective,
-            max_iter=self.max_iter - self.used,
-            time_limit=None if self.time_limit is None else max(0.0, self.time_limit - elapsed),
-            callback=self._told(elapsed),
-            **options,
+    def run(
+        self,
+        solver: Solver,
+        objective: Objective,
+        start: Floats | None,
+        tol: float,
+        upper_bound: float = np.inf,
+        **resume: float,
+    ) -> Solution:
+        """Run one stage with the evaluations that are left.
+
+        ``resume`` has numbers that a later fit needs to go on from this stage.
+        """
+        left = replace(
+            self.limits,
+            tol=tol,
+            max_iter=self.limits.max_iter - self.used,
+            callback=self._callback(resume),
+            upper_bound=upper_bound,
+            stage=(*self.limits.stage, self.stages),
+            resume=self.limits.resume if self.stages == 0 else None,
         )
+        self.stages += 1
+        return self.count(solver(objective, start, left))
+
+    def count(self, stage: Solution) -> Solution:
+        """Add the work of a stage to the totals; return the stage."""
         self.used += stage.n_iter
         self.products += stage.n_products
         return stage
 
-    def note(self, stage: Result, elapsed: float) -> None:
-        """Take a stage's certificates into the history of the whole fit."""
-        for objective, gap, seconds in stage.history.tolist():
-            self.rows.append((objective, gap, seconds + elapsed))
+    def add_history(self, stage: Solution) -> None:
+        """Add a stage's certificates to the history of the whole fit."""
+        self.rows.extend(stage.history.tolist())
 
-    def whole(self, last: Result, **changes: Any) -> Result:
-        """The last stage's result as that of all stages."""
+    def combined(self, last: Solution, **changes: Any) -> Solution:
+        """Return the last stage's solution with the counts and the history of all stages."""
         counts: dict[str, Any] = {"n_iter": self.used, "n_products": self.products}
         history = np.array(self.rows, dtype=HISTORY)
         return replace(last, **counts, history=history, **changes)
 
-    def _told(self, elapsed: float) -> Callback | None:
-        """The user's callback, told the evaluations and seconds of all stages."""
-        callback, used = self.callback, self.used
+    def _callback(self, resume: dict[str, float]) -> Callback | None:
+        """Wrap the user's callback so that it gets the evaluations of all stages."""
+        callback, used = self.limits.callback, self.used
         if callback is None:
             return None
 
-        def told(now: Progress) -> object:
-            return callback(replace(now, n_iter=now.n_iter + used, seconds=now.seconds + elapsed))
+        def of_all_stages(now: Progress) -> object:
+            return callback(replace(now, n_iter=now.n_iter + used, resume={**now.resume, **resume}))
 
-        return told
+        return of_all_stages

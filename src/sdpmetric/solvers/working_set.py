@@ -1,74 +1,105 @@
-"""Comparisons that are too many to list, by working sets.
+"""Solve problems whose comparisons are too many to list, by working sets.
 
-A comparison whose margin exceeds ``rho + support`` has slope zero and does not matter. So: solve
-for a small set, ask for every comparison inside the margin of that metric, add them, and go on
-until there is none to add. Over more comparisons rho can only be smaller, so then value, rho and
-slopes over all comparisons are those over the set, and its certificate is that of all.
+A comparison whose margin exceeds ``rho + support`` has slope zero and does not matter. So the
+solver runs on a small set, every comparison inside the margin under that metric is added, and this
+repeats until there is none to add. rho over more comparisons can only be smaller. So value, rho and
+slopes over all comparisons then equal those over the set, and its certificate holds for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from .._typing import Floats
-from ..objective import Objective
-from ..result import Result, Status
+import numpy as np
+
+from .._support.typing import Floats
+from ..problem.protocols import Objective
+from ..problem.result import Solution, Status
 from .budget import Budget
-from .monitor import Callback
+from .protocol import Limits, Solver, until_interrupted
 
-__all__ = ["Pool", "by_working_sets"]
+__all__ = ["WorkingSet", "solve_by_working_sets"]
 
-_FIRST = 1e-2  # relative gap of the first sets; later ones are solved more closely
-_CLOSER = 0.2
+_FIRST = 1e-2  # relative gap of the first set, which will change: more exact would be wasted
+_CLOSER = 0.2  # the next gap over the last, while comparisons are still added
 
 
-class Pool(Protocol):
+class WorkingSet(Protocol):
     """All comparisons, of which an objective holds some."""
 
     def objective(self) -> Objective:
-        """The objective of the set at hand."""
+        """The objective of the comparisons in the set."""
 
     def add(self, factor: Floats, rho: float, /) -> int:
-        """Add what is inside the margin under ``M' = P P'``; return how many that was."""
+        """Add every comparison inside the margin under ``M' = P P'``; return how many."""
 
 
-def by_working_sets(
-    solver: Callable[..., Result],
-    pool: Pool,
-    *,
-    start: Floats | None = None,
-    tol: float = 1e-4,
-    max_iter: int = 3000,
-    time_limit: float | None = None,
-    callback: Callback | None = None,
-    **options: Any,
-) -> Result:
-    """Maximise F over all comparisons of the pool to a relative gap of ``tol``."""
-    budget = Budget(max_iter, time_limit, callback)
-    goal = max(tol, _FIRST)
-    stage, status = None, None
-    try:
-        while status is None:
-            elapsed = budget.seconds
-            stage = budget.run(solver, pool.objective(), start=start, tol=goal, **options)
-            budget.note(stage, elapsed)
-            start = stage.factor
-            added = pool.add(start, stage.rho)
-            if not added and goal <= tol:
-                return budget.whole(stage)
+def solve_by_working_sets(
+    solver: Solver, working: WorkingSet, start: Floats | None, limits: Limits
+) -> Solution:
+    """Maximise F over all comparisons to a relative gap of ``limits.tol``."""
+    sets = _Sets(solver, working, Budget(limits), start)
+    status = until_interrupted(sets.run, lambda: sets.stage is not None)
+    return sets.solution(status)
+
+
+@dataclass
+class _Sets:
+    """The state: the working set, and the solution over it."""
+
+    solver: Solver
+    working: WorkingSet
+    budget: Budget
+    start: Floats | None
+    stage: Solution | None = None
+    upper_bound: float = np.inf
+    searched: bool = False  # whether the set holds all comparisons inside the stage's margin
+    complete: bool = False  # whether the stage's certificate is one over all comparisons
+
+    def run(self) -> Status:
+        """Solve, add the comparisons inside the margin, and repeat until there are none to add."""
+        tol = self.budget.limits.tol
+        goal = max(tol, _FIRST)
+        if self.budget.limits.resume is not None and self.start is not None:
+            # The first set alone would lead away from the solution over a larger one.
+            self.working.add(self.start, self.working.objective().at(self.start, exact=True).rho)
+        while True:
+            # 1. Solve over the set, then add every comparison inside the margin of that metric.
+            stage = self._solve(self.budget, goal)
+            added = self.working.add(stage.factor, stage.rho)
+            self.searched = True
+            # 2. Nothing was missing: the certificate holds for all comparisons.
+            self.complete = not added
+            if self.complete and goal <= tol:
+                return stage.status
+            # 3. The user or a limit ended the stage: `solution` certifies the last metric.
+            if stage.ended_early or not stage.gap <= goal:
+                return stage.status
+            if self.budget.reached is not None:
+                return self.budget.reached
+            # 4. Solve the next set more closely, or at once to tol if nothing was added.
             goal = max(tol, _CLOSER * goal) if added else tol
-            if not stage.converged:
-                status = stage.status
-            elif budget.used >= max_iter:
-                status = Status.ITERATION_LIMIT
-    except KeyboardInterrupt:
-        if stage is None:
-            raise
-        pool.add(stage.factor, stage.rho)
-        status = Status.INTERRUPTED
-    # A limit came first: the certificate of what there is, over all comparisons.
-    elapsed = budget.seconds
-    stage = Budget(0, None, None).run(solver, pool.objective(), start=start, tol=tol, **options)
-    budget.note(stage, elapsed)
-    return budget.whole(stage, status=stage.status if stage.converged else status)
+
+    def _solve(self, budget: Budget, tol: float) -> Solution:
+        """Run the solver on the working set and make its solution the current stage."""
+        objective = self.working.objective()
+        # More comparisons can only lower F: a bound over a smaller set is one over this set, too.
+        stage = budget.run(self.solver, objective, self.start, tol, self.upper_bound)
+        self.budget.add_history(stage)
+        # Together, so that an interrupt cannot leave half of them behind.
+        self.stage, self.start, self.searched, self.complete = stage, stage.factor, False, False
+        self.upper_bound = stage.upper_bound
+        return stage
+
+    def solution(self, status: Status) -> Solution:
+        """Return the last stage's solution, certified over all comparisons."""
+        assert self.stage is not None
+        if not self.complete:
+            # A limit or Ctrl-C came first: max_iter=0 makes the certificate of the last metric
+            # over every comparison inside its margin.
+            if not self.searched:
+                self.working.add(self.stage.factor, self.stage.rho)
+            limits = replace(self.budget.limits, max_iter=0, callback=None)
+            self._solve(Budget(limits, stages=self.budget.stages), limits.tol)
+        return self.budget.combined(self.stage, status=status)

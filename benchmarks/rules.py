@@ -1,0 +1,77 @@
+"""Which rule should classify rows under a learned metric? Validation errors, no test rows.
+
+`SDPMetric` with its defaults is fitted to the rows of each set of `benchmarks.validation`. The vote
+of the three nearest rows, the class whose three nearest rows have the least mean squared distance,
+and the energy rule of `SDPMetricClassifier` classify the validation rows, under the metric and by
+Euclidean distance. A score is the error over that of the vote, half a row added to both; the last
+column is the geometric mean over the sets.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import Array, knn_error, parser, progress, save, show
+from benchmarks.validation import SETS
+from sdpmetric import SDPMetric
+from sdpmetric.learning.estimators.energies import ClassEnergies
+
+RULES = "vote", "mean", "energy"
+
+
+def errors(X: Array, y: Array, X_new: Array, y_new: Array) -> dict[str, float]:
+    """The error of every rule, for mapped rows."""
+    classes, codes = np.unique(y, return_inverse=True)
+    order, centre = np.argsort(codes, kind="stable"), X.mean(axis=0)
+    learned = ClassEnergies.learn((X - centre)[order], codes[order], 3)
+    found = {"mean": learned.nearest(X_new - centre), "energy": learned.of(X_new - centre)}
+    wrong = {rule: classes[e.argmin(axis=1)] != y_new for rule, e in found.items()}
+    shares = {rule: float(np.mean(w)) for rule, w in wrong.items()}
+    return {"vote": knn_error(X, y, X_new, y_new), **shares}
+
+
+def main(argv: list[str] | None = None) -> None:
+    arguments = parser(__doc__)
+    arguments.add_argument("--splits", type=int, default=2)
+    arguments.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
+    options = arguments.parse_args(argv)
+    rows: list[dict[str, Any]] = []
+    with progress() as bar, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        task = bar.add_task("sets", total=options.splits * len(options.sets))
+        for data in options.sets:
+            for seed in range(options.splits):
+                X, y, X_new, y_new = SETS[data](seed)
+                metric = SDPMetric(n_jobs=1).fit(X, y)
+                mapped = metric.transform_array(X), y, metric.transform_array(X_new), y_new
+                for under, given in {"metric": mapped, "Euclidean": (X, y, X_new, y_new)}.items():
+                    shared = {"set": data, "seed": seed, "under": under, "rows": len(y_new)}
+                    rows.append(shared | {"errors": errors(*given)})
+                bar.advance(task)
+    scores = {under: report(rows, under, options.sets) for under in ("metric", "Euclidean")}
+    save("rules", {"splits": options.splits, "scores": scores, "runs": rows})
+
+
+def report(rows: list[dict[str, Any]], under: str, sets: list[str]) -> dict[str, float]:
+    """Print errors by set; return the score of each rule."""
+
+    def mean(data: str, rule: str) -> float:
+        chosen = [r["errors"][rule] for r in rows if (r["set"], r["under"]) == (data, under)]
+        return float(np.mean(chosen))
+
+    half = {r["set"]: 0.5 / r["rows"] for r in rows}
+    logs = {
+        rule: [float(np.log((mean(d, rule) + half[d]) / (mean(d, "vote") + half[d]))) for d in sets]
+        for rule in RULES
+    }
+    scores = {rule: float(np.exp(np.mean(found))) for rule, found in logs.items()}
+    table = [[rule, *(100.0 * mean(d, rule) for d in sets), scores[rule]] for rule in RULES]
+    show(f"validation error in %, {under}", ["rule", *sets, "score"], table)
+    return scores
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Helpers that know nothing about metrics: checks, files, progress, text, warnings."""

@@ -1,0 +1,1 @@
+"""One module per command; it imports the library only when the command runs."""

@@ -1,0 +1,1 @@
+"""Tables in files: reading, writing, and the rows that a model can map."""

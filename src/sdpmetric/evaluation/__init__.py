@@ -1,0 +1,1 @@
+"""How good a metric is: retrieval scores, triplet accuracy, folds, bootstrap intervals."""

@@ -1,0 +1,1 @@
+"""The scikit-learn side: fits, estimators, searches, adapters of embeddings."""

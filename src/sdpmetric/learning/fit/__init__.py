@@ -1,0 +1,1 @@
+"""A fit from parameters and data to a result."""

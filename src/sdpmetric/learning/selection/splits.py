@@ -1,0 +1,188 @@
+"""A split on which candidates are tried: paths of fits on one part, scores on the other."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..._support.typing import Floats
+from ...problem.losses import Loss
+from ...problem.result import Result, Status
+from ..fit.prepared import Prepared
+from ..fit.rounds import EARLY_TOL, run_rounds
+from ..fit.run import Fit
+from .cells import Cell, SplitCells
+from .table import Trial
+
+__all__ = ["HeldOutSplit", "SplitInCoordinates", "quiet"]
+
+# Coordinates that are kept at a time: each is a copy of the rows. All grids after the first stay in
+# the best coordinates, so at most these are made twice.
+_COORDINATES = 2
+
+
+class SplitInCoordinates(ABC):
+    """A split in one kind of coordinates. Results that several candidates share are made once."""
+
+    def __init__(self) -> None:
+        self.prepared: dict[Any, Prepared] = {}
+        self.fits: dict[Any, Result] = {}
+        # The last factor for each C: other settings start from it.
+        self.factors: dict[float, Floats] = {}
+
+    @abstractmethod
+    def comparisons_key(self, candidate: Any) -> Any:
+        """The settings that decide the comparisons of the first round."""
+
+    @abstractmethod
+    def prepare(self, candidate: Any, fit: Fit, last: Result | None) -> Prepared:
+        """The comparisons of a candidate under the previous metric, None for the first round."""
+
+    @abstractmethod
+    def score(self, components: Floats | None) -> float:
+        """The score of the held-out part under a metric; None is Euclidean distance."""
+
+    def first_round(self, candidate: Any, fit: Fit, start: Floats | None) -> Result:
+        """The fit of a candidate's first round, made once for all numbers of rounds."""
+        key = candidate.first_round(), fit.C
+        if key not in self.fits:
+            self.fits[key] = fit.run(self._prepared(candidate, fit), start)
+        return self.fits[key]
+
+    def all_rounds(self, candidate: Any, fit: Fit, first: Result) -> Result:
+        """Run the rounds after the first, and return the fit of the last."""
+        n_rounds = getattr(candidate, "n_rounds", 1)
+        left = iter(range(n_rounds - 2, -1, -1))  # rounds that follow the next one
+
+        def fit_round(last: Result | None) -> Result:
+            assert last is not None  # the first round is given
+            fit.limits.deadline.check()
+            now = fit.loosened(EARLY_TOL) if next(left) else fit
+            return now.run(self.prepare(candidate, fit, last), last.factor)
+
+        return run_rounds(n_rounds, fit_round, first=first)
+
+    def saturation_C(self, candidate: Any, fit: Fit, result: Result) -> float:
+        """The C above which all fits of a path are the same."""
+        # With a positive margin, a larger C still moves comparisons across it.
+        if result.rho > 0.0:
+            return np.inf
+        return self._prepared(candidate, fit).saturation_C(result.factor)
+
+    def _prepared(self, candidate: Any, fit: Fit) -> Prepared:
+        key = self.comparisons_key(candidate)
+        if key not in self.prepared:
+            # One at a time: edges and distances of all comparisons are large.
+            self.prepared = {key: self.prepare(candidate, fit, None)}
+        # The varied data replace the stored ones: their prior distances and working triplets need
+        # not be found again.
+        self.prepared[key] = fit.vary(self.prepared[key])
+        return self.prepared[key]
+
+
+@dataclass(eq=False)
+class HeldOutSplit(ABC):
+    """One split of the data. For each candidate it walks a path over C, with warm starts.
+
+    ``fit`` has the parsed parameters that are not searched; ``losses`` has the loss of each h.
+    ``cells`` are finished earlier, and those that are finished now go there.
+    """
+
+    fit: Fit
+    losses: dict[float, Loss]
+    in_use: dict[str, SplitInCoordinates] = field(default_factory=dict, init=False)
+    cells: SplitCells | None = field(default=None, init=False)
+
+    @abstractmethod
+    def make(self, coordinates: str) -> SplitInCoordinates:
+        """The split in these coordinates, which are learned from the training part alone."""
+
+    def trials(self, candidate: Any, Cs: Sequence[float], /) -> list[Trial]:
+        """A trial for each C, in ascending order of C."""
+        view = self._in_coordinates(candidate.coordinates)
+        start, end, found = None, np.inf, []
+        fit = self.fit
+        # From large C to small: directions are dropped along the path, which is cheaper than
+        # to find them (benchmarks/README.md, bench-path).
+        for C in sorted(Cs, reverse=True):
+            self.fit.limits.deadline.check()
+            # Above the saturation every C has the same metric: `fit` as before finds it stored.
+            if end > C:
+                fit = self._fit(candidate, C, candidate.prior_weight)
+            cell = None if self.cells is None else self.cells.get(candidate, C)
+            if cell is None:
+                # From the same C with other settings, or from the C before with the same ones.
+                cell = self._cell(view, candidate, fit, view.factors.get(C, start), end)
+                if self.cells is not None:
+                    self.cells.add(candidate, C, cell)
+            view.fits[candidate.first_round(), fit.C] = cell.first
+            # Not from the last round: its comparisons are not those of the next first round.
+            start = view.factors[C] = cell.first.factor
+            end = cell.end
+            found.append(cell.trial)
+        return found[::-1]
+
+    def _cell(
+        self, view: SplitInCoordinates, candidate: Any, fit: Fit, start: Floats | None, end: float
+    ) -> Cell:
+        """Fit a candidate and score it; ``end`` is the saturation of its path so far."""
+        began = time.perf_counter()
+        first = self._finished(view.first_round(candidate, fit, start))
+        end = min(end, view.saturation_C(candidate, fit, first))
+        result = self._finished(view.all_rounds(candidate, fit, first))
+        seconds = time.perf_counter() - began
+        score = view.score(result.components)
+        return Cell(Trial(score, result.gap, result.rank, result.rho, seconds), first, end)
+
+    def prior_score(self, candidate: Any, /) -> Trial:
+        """The trial of the prior alone."""
+        view = self._in_coordinates(candidate.coordinates)
+        fit = self._fit(candidate, self.fit.C, 1.0)
+        components = None
+        # The whole identity is Euclidean distance: only a given matrix or a cut needs a fit.
+        if fit.prior.matrix is not None or fit.n_components is not None:
+            components = _certified(view.first_round(candidate, fit, None)).components
+        return Trial(view.score(components), 0.0, fit.n_components or 0, 0.0, 0.0)
+
+    def _finished(self, result: Result) -> Result:
+        """The result of a fit on a path, whose end must not be that of the time limit."""
+        _certified(result)
+        self.fit.limits.deadline.check()
+        return result
+
+    def _fit(self, candidate: Any, C: float, prior_weight: float) -> Fit:
+        return self.fit.with_settings(self.losses[candidate.h], C, prior_weight)
+
+    def _in_coordinates(self, coordinates: str) -> SplitInCoordinates:
+        if coordinates not in self.in_use:
+            while len(self.in_use) >= _COORDINATES:
+                self.in_use.pop(next(iter(self.in_use)))
+            self.in_use[coordinates] = self.make(coordinates)
+        return self.in_use[coordinates]
+
+
+def _certified(result: Result) -> Result:
+    """The result of a fit in the search; what interrupts a fit ends the whole search."""
+    # Stopped: another split was interrupted, and told all fits to end.
+    if result.status in (Status.INTERRUPTED, Status.STOPPED):
+        raise KeyboardInterrupt
+    if result.status is Status.OUT_OF_MEMORY:
+        raise MemoryError("Memory ran out in a fit of the search.")
+    return result
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence warnings of the search about convergence and small classes; the last fit warns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", ".*class\\(es\\)|.*row\\(s\\) have fewer", UserWarning)
+        yield

@@ -1,0 +1,1 @@
+"""Products, distances and compiled loops over the rows of X; nothing above touches X itself."""

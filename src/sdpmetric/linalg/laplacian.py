@@ -1,0 +1,56 @@
+"""The signed Laplacian of weighted edges as an operator on the items."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from .._support.typing import Dense, Floats, Ints
+from ..engines.threads import map_parts
+from .blocks import EDGE_NUMBERS
+from .kernels.edges import add_laplacian, index_edges, laplacian_rows, list_lower
+
+__all__ = ["Laplacian"]
+
+
+class Laplacian:
+    """``sum_e weights_e (e_a - e_b)(e_a - e_b)'`` as an operator on the items.
+
+    Edges are sorted by their lower item. For large products, edges with weight are listed a second
+    time, by their higher item, so that each row of the result only gathers, and threads can share
+    the rows.
+    """
+
+    # Rejected for large products: one pass that adds to both ends of an edge, where two threads may
+    # write to the same row; and threads that divide the columns of Y, slower than one thread
+    # (docs/performance.md).
+
+    def __init__(self, edges: Ints, weights: Floats, n_items: int) -> None:
+        self.edges, self.weights, self.n_items = edges, weights, n_items
+
+    def __matmul__(self, Y: Dense) -> Dense:
+        """Return the Laplacian times Y, in Y's precision."""
+        if len(self.edges) * Y.shape[1] <= EDGE_NUMBERS:
+            total = np.zeros_like(Y)
+            add_laplacian(self.edges, self.weights, Y, total)
+            return total
+        out, listed = np.empty_like(Y), self._lists
+        map_parts(
+            len(Y),
+            lambda part: laplacian_rows(
+                self.edges, self.weights, *listed, Y, part.start, part.stop, out
+            ),
+            # The rows whose edges, on average, gather EDGE_NUMBERS numbers.
+            len(Y) * EDGE_NUMBERS // max(1, len(listed[2]) * Y.shape[1]),
+        )
+        return out
+
+    @cached_property
+    def _lists(self) -> tuple[Ints, Ints, Ints, Floats]:
+        """Bounds of each item's edges, as the lower and as the higher one, and the second list."""
+        upper, lower = np.zeros((2, self.n_items + 1), dtype=np.int64)
+        active = index_edges(self.edges, self.weights, upper, lower)
+        items, values = np.empty(active, dtype=self.edges.dtype), np.empty(active)
+        list_lower(self.edges, self.weights, lower, items, values)
+        return upper, lower, items, values

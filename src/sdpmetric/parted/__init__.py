@@ -1,0 +1,1 @@
+"""Data in parts: objectives, statistics and searches for neighbours as maps and reductions."""

@@ -1,0 +1,1 @@
+"""Model files: estimators as plain data, in files that run no code."""

@@ -1,0 +1,311 @@
+"""The linear oracle of the spectraplex ``{M psd, trace M = 1}``: leading eigenvectors.
+
+A linear function ``<G, M>`` is largest over the spectraplex at ``v v'``, v the leading eigenvector
+of G, where it is lambda_max(G). Every step of Frank-Wolfe and every certificate uses
+this (eq. 12 of the paper).
+
+M and the eigenvector are in the span of the compared differences; a constant column, for example,
+is outside. G is zero outside that span. That matters only if lambda_max <= 0 inside: then the zeros
+from outside would hide it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.linalg import eigh, qr, svd
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from .._support.deadline import Deadline, OutOfTimeError
+from .._support.typing import Floats
+from .krylov import BLOCK, certified_pairs
+
+__all__ = ["DENSE_LIMIT", "Leading", "Oracle", "project", "random_point"]
+
+DENSE_LIMIT = 1024  # up to here the whole matrix is decomposed; above it, a block Krylov method
+_COLUMNS = 64  # unit vectors multiplied at once: X times all of them would be another X
+_LOOSE = 256  # columns left to multiply by G where a loose bound takes less time
+_GRACE = 0.25  # the share of a time limit that a bound may take beyond it
+_CLEAR = 1e-8  # an eigenvalue below this share of the matrix may be a rounded zero from outside
+_EPS = float(np.finfo(np.float64).eps)
+_SMALL = 32  # up to here ARPACK is not worth its call; above, its number of Lanczos vectors
+
+
+class Operator(Protocol):
+    """A symmetric matrix G that is applied and never formed."""
+
+    def times(self, V: Floats, /) -> Floats:
+        """``G V``."""
+
+
+class Scattered(Protocol):
+    """The members of an objective that define the span of the compared differences."""
+
+    @property
+    def n_features(self) -> int: ...
+    def scatter(self, V: Floats, /) -> Floats: ...
+    @property
+    def n_edges(self) -> int: ...
+    @property
+    def cache(self) -> dict[Any, Any]: ...
+    def scatter_roots(self) -> Iterable[Floats]: ...
+
+
+@dataclass(frozen=True)
+class Leading:
+    """Leading eigenpairs, largest first; ``bound`` is a number that lambda_max does not exceed.
+
+    ``rough``: the time limit ended the search for a closer bound.
+    """
+
+    values: Floats
+    vectors: Floats
+    bound: float
+    rough: bool = False
+
+    def without_zeros(self, clear: float) -> Leading:
+        """Leave out eigenvalues of size ``clear`` or less, whose vectors may be outside the span.
+
+        If there are no others, all stay.
+        """
+        kept = np.abs(self.values) > clear
+        if kept.all() or not kept.any():
+            return self
+        return replace(self, values=self.values[kept], vectors=self.vectors[:, kept])
+
+
+class Oracle:
+    """Leading eigenvectors of operators on the span of the compared differences.
+
+    Up to ``dense_limit`` the matrix is decomposed whole, and ``bound`` is the largest eigenvalue
+    plus rounding. Above it a block Krylov method finds the eigenvectors, because at an optimum of
+    rank r the top r eigenvalues are all but equal and single vectors cannot tell them apart. The
+    bound is then one of the whole matrix, with a probability of at most `krylov.FAILURE` that it
+    is too low, whatever the data: the probability is that of the random vectors of ``seed``.
+    ``stage`` tells several oracles of one fit apart, so that no random vector serves twice.
+
+    A bound may be made after ``deadline``, but in a quarter of its limit. If that is too short for
+    a close bound, a loose one must do, with the same probability.
+
+    ``products`` counts columns multiplied by G.
+    """
+
+    def __init__(
+        self,
+        objective: Scattered,
+        *,
+        dense_limit: int = DENSE_LIMIT,
+        seed: int = 0,
+        stage: tuple[int, ...] = (),
+        deadline: Deadline | None = None,
+    ) -> None:
+        self.objective = objective
+        self.dimension = objective.n_features
+        self.dense_limit = dense_limit
+        self.dense = self.dimension <= dense_limit
+        self.seed = seed
+        # Another stream than that of `directions`: a proof needs vectors that nothing else used.
+        self.proofs = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, *stage)))
+        self.deadline = deadline or Deadline()
+        self.products = 0
+        self.confined: Floats | None = None
+
+    def leading(
+        self,
+        G: Operator,
+        k: int = 1,
+        *,
+        tol: float = 0.0,
+        reached: float = np.inf,
+        near: Floats | None = None,
+    ) -> Leading:
+        """Return the k leading eigenpairs and a bound of lambda_max.
+
+        Above the dense limit the bound may exceed lambda_max by a share ``tol``. ``reached`` is
+        ``<G, M>``: if it is far below the bound, a share of that difference is exact enough. A gap
+        of 0.2 need not be known to 1e-7. ``near`` are columns that may be close to eigenvectors,
+        such as a factor of M; they save time.
+        """
+        deadline = self.deadline.extended(_GRACE)
+        found = self._decompose(G, k, deadline) if self.dense else None
+        if found is not None:
+            return found
+        start = self.directions(max(2 * k if near is None else k, BLOCK))
+        if near is not None:
+            start = np.hstack([_unit_columns(near), _unit_columns(start)])
+        pairs = certified_pairs(
+            lambda V: self._apply(G, V),
+            start,
+            k,
+            self.proofs,
+            goal=max(0.01 * tol, 1e-12),
+            reached=reached,
+            deadline=deadline,
+        )
+        found = Leading(*pairs, rough=deadline.over)
+        return found.without_zeros(_CLEAR * float(np.abs(found.values).max()))
+
+    def arpack(self, G: Operator, *, tol: float = 0.0) -> Leading:
+        """Return the leading eigenpair by ARPACK, for steps; ``bound`` is only an estimate.
+
+        At the deadline it is a direction in the span, and the pair is ``rough``.
+        """
+        n = self.dimension
+        if n <= _SMALL:
+            return self.leading(G)
+        first = self.directions(1)
+        start = self._apply(G, first)  # in the range of G: Lanczos then stays there
+        scale = float(np.linalg.norm(start) / np.linalg.norm(first))
+        if scale == 0.0:
+            return Leading(np.zeros(1), first / np.linalg.norm(first), 0.0)
+
+        def matvec(v: Floats) -> Floats:
+            self.deadline.check()
+            return self._apply(G, v.reshape(n, 1)).ravel()
+
+        operator = LinearOperator((n, n), matvec=matvec, dtype=np.float64)
+        try:
+            values, V = eigsh(
+                operator, k=1, which="LA", v0=start.ravel(), tol=tol, ncv=_SMALL, maxiter=100
+            )
+        except ArpackNoConvergence:
+            return self.leading(G)
+        except OutOfTimeError:
+            return Leading(np.array([scale]), start / np.linalg.norm(start), np.inf, rough=True)
+        if values[0] <= _CLEAR * scale:  # it may be a rounded zero from outside the span
+            return self._leading_inside(G)
+        residual = float(np.linalg.norm(self._apply(G, V) - values[0] * V))
+        return Leading(values, V, float(values[0]) + residual)
+
+    def _leading_inside(self, G: Operator) -> Leading:
+        """Return the leading eigenpair inside the span, where lambda_max <= 0."""
+        if self.dense:
+            return self.leading(G)
+        self.stay_inside()
+        basis = self.confined
+        if basis is None:  # the span is not known: several pairs, of which zeros are left out
+            return self.leading(G, BLOCK)
+        inside = _top(basis.T @ self._apply(G, basis), 1, 0.0)
+        return replace(inside, vectors=basis @ inside.vectors)
+
+    def directions(self, k: int) -> Floats:
+        """Return k random directions inside the span, the same ones in every call."""
+        V = np.random.default_rng(self.seed).standard_normal((self.dimension, k))
+        return self.objective.scatter(V)
+
+    def stay_inside(self) -> None:
+        """Let `confine` project from now on, if the dimension allows it."""
+        if self.dimension <= max(DENSE_LIMIT, self.dense_limit):
+            self.confined = self._basis
+
+    def confine(self, V: Floats) -> Floats:
+        """Project V on the span, if `stay_inside` was called or lambda_max <= 0 was met."""
+        return V if self.confined is None else self.confined @ (self.confined.T @ V)
+
+    @property
+    def _basis(self) -> Floats | None:
+        """An orthonormal basis of the span, or None if it is the whole space."""
+        cache, basis = self.objective.cache, None
+        if "span" not in cache:
+            for R in self.objective.scatter_roots():
+                basis = span_basis(R, self.objective.n_edges)
+                if basis is None:  # some of the differences span everything: all of them do
+                    break
+            cache["span"] = basis
+        found: Floats | None = cache["span"]
+        return found
+
+    def _apply(self, G: Operator, V: Floats) -> Floats:
+        self.products += V.shape[1]
+        return G.times(V)
+
+    def _decompose(self, G: Operator, k: int, deadline: Deadline) -> Leading | None:
+        """Form G and decompose it; inside the span alone if lambda_max <= 0. None: out of time."""
+        D = self.dimension
+        A = np.empty((D, D))
+        for first in range(0, D, _COLUMNS):
+            # The other way multiplies some 150 columns: fewer are not worth it.
+            if D - first > _LOOSE and deadline.over:
+                return None
+            some = np.eye(D, min(_COLUMNS, D - first), -first)
+            A[:, first : first + some.shape[1]] = self._apply(G, some)
+        # A itself is a rounded sum; its eigenvalues may be off by as much as its entries together.
+        # It is symmetric except for rounding, which can be large where differences cancel.
+        rounding = D * _EPS * float(np.linalg.norm(A)) + float(np.linalg.norm(A - A.T))
+        A = 0.5 * (A + A.T)  # eigh reads one triangle
+        found = _top(A, k, rounding)
+        clear = _CLEAR * float(np.abs(A).max())
+        if found.values[0] > clear:
+            return found.without_zeros(clear)
+        self.stay_inside()
+        basis = self._basis
+        if basis is None:
+            return found
+        inside = _top(basis.T @ A @ basis, k, rounding)
+        return Leading(inside.values, basis @ inside.vectors, inside.bound)
+
+
+def _unit_columns(A: Floats) -> Floats:
+    """Scale columns to length one, so that none is taken for rounding beside another."""
+    lengths = np.linalg.norm(A, axis=0)
+    return A / np.where(lengths > 0.0, lengths, 1.0)
+
+
+def _top(A: Floats, k: int, rounding: float) -> Leading:
+    """Return the k leading eigenpairs of a symmetric array, and a bound of lambda_max."""
+    n = len(A)
+    values, V = eigh(A, subset_by_index=[max(0, n - k), n - 1])
+    if len(values) < min(k, n):
+        # LAPACK's solver for a part of the spectrum can come back without a tight cluster (seen
+        # with OpenBLAS on an AMD EPYC); the one for the whole spectrum has no such case.
+        values, V = eigh(A, driver="evd")
+    values, V = values[: -k - 1 : -1], V[:, : -k - 1 : -1]
+    residual = float(np.linalg.norm(A @ V[:, 0] - values[0] * V[:, 0]))
+    return Leading(values, V, float(values[0]) + residual + rounding)
+
+
+def span_basis(R: Floats, n_rows: int) -> Floats | None:
+    """Return an orthonormal basis of the row space of R, or None if it is the whole space.
+
+    ``R' R`` is the scatter of ``n_rows`` differences. The rank is that of R with columns of unit
+    length, so that it does not depend on the units of the features: a column in millimetres beside
+    one in light years is still a direction. Of R and not of R' R, whose rounding would hide
+    directions below 1e-8 of the others; a bound that forgets one is no bound.
+    """
+    D = R.shape[1]
+    lengths = np.linalg.norm(R, axis=0)
+    live = np.flatnonzero(lengths > 0.0)
+    _, s, Vt = svd(R[:, live] / lengths[live], full_matrices=False)
+    kept = s > max(n_rows, D) * np.finfo(float).eps * s[0]
+    if kept.sum() == D:
+        return None
+    basis = np.zeros((D, int(kept.sum())))
+    if kept.sum() == len(live):
+        basis[live, np.arange(len(live))] = 1.0
+    else:
+        basis[live] = qr(lengths[live, None] * Vt[kept].T, mode="economic")[0]
+    return basis
+
+
+def project(A: Floats) -> Floats:
+    """Return the point of the spectraplex nearest to a symmetric matrix.
+
+    >>> import numpy as np
+    >>> project(np.diag([3.0, 1.0])).round(6).tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
+    """
+    values, V = eigh(A)
+    descending = values[::-1]
+    steps = (np.cumsum(descending) - 1.0) / np.arange(1, len(values) + 1)
+    shift = steps[np.flatnonzero(descending > steps)[-1]]
+    nearest: Floats = (V * np.maximum(values - shift, 0.0)) @ V.T
+    return nearest
+
+
+def random_point(dimension: int, rank: int, rng: np.random.Generator) -> Floats:
+    """Return a random M of the given rank in the spectraplex."""
+    P = rng.standard_normal((dimension, rank))
+    return P @ P.T / np.vdot(P, P)

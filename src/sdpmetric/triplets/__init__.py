@@ -1,0 +1,1 @@
+"""Comparisons from labels."""

@@ -1,0 +1,154 @@
+"""Certificates against the truth: ``python -m tests.campaigns.certificates --problems 10000``.
+
+Each problem is fitted above and below the dense limit, and both results are compared with the truth
+in long double. Nine tenths are fits of ``tests/support/adversaries.py``, the others matrices of
+``tests/support/hidden.py``. A finding is a gap below the true one, a wrong objective, a bound below
+an objective, a metric outside the span of the compared differences, a NaN, or any error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdpmetric import Result
+from sdpmetric.spectraplex.oracle import Oracle
+from tests.support.adversaries import KINDS, Adversary, draw
+from tests.support.hidden import hidden
+from tests.support.truth import truth
+
+__all__ = ["MATRICES", "Verdict", "judge"]
+
+MATRICES = "hidden eigenvalues"
+_TOLERANCES = 1e-2, 1e-4, 1e-6, 1e-8
+_MAX_ITER = {"low-rank": 300, "frank-wolfe": 40}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One result: what is wrong with it, and how far its gap is from the truth.
+
+    ``under`` is by how much the gap is below the true one, ``loose`` by how much it is above,
+    relative to the larger of the true gap and the tolerance.
+    """
+
+    kind: str
+    seed: int
+    findings: tuple[str, ...] = ()
+    converged: bool = False
+    under: float = -np.inf
+    loose: float = 0.0
+
+
+def judge(kind: str, seed: int) -> list[Verdict]:
+    """Judge the results of one problem."""
+    try:
+        return _judge_matrix(seed) if kind == MATRICES else _judge_fits(kind, seed)
+    except Exception:
+        return [Verdict(kind, seed, (traceback.format_exc(limit=-3),))]
+
+
+def _judge_fits(kind: str, seed: int) -> list[Verdict]:
+    problem, rng = draw(kind, seed), np.random.default_rng([seed, 7])
+    tol = float(rng.choice(_TOLERANCES))
+    solver = "frank-wolfe" if rng.random() < 0.1 else "low-rank"
+    results = [
+        problem.solve(
+            tol=tol,
+            solver=solver,
+            max_iter=_MAX_ITER[solver],
+            solver_options={"dense_limit": limit},
+        )
+        for limit in (1, 1024)
+    ]
+    return [
+        _compared(problem, tol, result, other)
+        for result, other in zip(results, results[::-1], strict=True)
+    ]
+
+
+def _compared(problem: Adversary, tol: float, result: Result, other: Result) -> Verdict:
+    true = truth(problem, result)
+    room = true.value_rounding + truth(problem, other).value_rounding
+    wrong = {
+        "a number is not finite": not np.isfinite(
+            [result.rho, result.objective, *result.components.ravel()]
+        ).all(),
+        "the gap is NaN, or finite without a bound": not result.gap >= 0.0
+        or (result.upper_bound == np.inf and result.gap < np.inf),
+        "the gap is below the true one": not true.gap <= result.gap + true.gap_rounding,
+        "the objective is wrong": not abs(result.objective - true.value) <= true.value_rounding,
+        "the bound is below the objective": not result.objective <= result.upper_bound,
+        "the bound is below another objective": not other.objective <= result.upper_bound + room,
+        "M is outside the span": not true.outside <= 1e-6,
+    }
+    return Verdict(
+        problem.kind,
+        problem.seed,
+        tuple(name for name, found in wrong.items() if found),
+        result.converged,
+        true.gap - result.gap,
+        0.0 if true.gap == -np.inf else (result.gap - true.gap) / max(tol, abs(true.gap)),
+    )
+
+
+def _judge_matrix(seed: int) -> list[Verdict]:
+    G, rng = hidden(seed), np.random.default_rng([seed, 8])
+    top, size = float(G.e.max()), float(np.abs(G.e).max())
+    tol = float(rng.choice(_TOLERANCES))
+    reached = top - float(rng.choice([np.inf, 0.3, 1e-2, 1e-4])) * size
+    found = Oracle(G, dense_limit=1, seed=seed).leading(
+        G, int(rng.choice([1, 8])), tol=tol, reached=np.inf if reached == -np.inf else reached
+    )
+    wrong = not found.bound >= top - 1e-14 * size
+    return [
+        Verdict(
+            MATRICES,
+            seed,
+            ("the bound is below the largest eigenvalue",) if wrong else (),
+            found.bound <= top + 0.06 * (tol * size if reached == -np.inf else top - reached),
+            (top - found.bound) / size,
+            (found.bound - top) / size,
+        )
+    ]
+
+
+def _verdicts(problems: int, first: int) -> Iterator[Verdict]:
+    kinds = [*KINDS, MATRICES]
+    for number in range(first, first + problems):
+        yield from judge(kinds[number % len(kinds)], number // len(kinds))
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--problems", type=int, default=10_000)
+    arguments.add_argument("--first", type=int, default=0, help="number of the first problem")
+    options = arguments.parse_args(argv)
+    by_kind = defaultdict(list)
+    try:
+        for verdict in _verdicts(options.problems, options.first):
+            by_kind[verdict.kind].append(verdict)
+            for finding in verdict.findings:
+                print(f"{verdict.kind} {verdict.seed}: {finding}", flush=True)
+    except KeyboardInterrupt:
+        print("Interrupted: these are the results so far.")
+    print(f"{'kind':20} results  proven  findings  largest under-estimate  looseness 50 %  95 %")
+    for kind, verdicts in by_kind.items():
+        loose = np.array([v.loose for v in verdicts])
+        print(
+            f"{kind:20} {len(verdicts):7} {sum(v.converged for v in verdicts):7} "
+            f"{sum(map(bool, (v.findings for v in verdicts))):9} "
+            f"{max(v.under for v in verdicts):23.1e} "
+            f"{np.median(loose):15.1e} {np.quantile(loose, 0.95):7.1e}"
+        )
+    return int(any(v.findings for found in by_kind.values() for v in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""The classifier: its rule, its probabilities, and that it is a metric too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits, load_wine
+from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+
+import sdpmetric
+from sdpmetric import SDPMetric, SDPMetricClassifier, SDPMetricCV
+from tests.support.problems import Floats, Ints
+
+FAST = SDPMetric(n_neighbors=3, n_impostors=3, tol=1e-2)
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[Floats, Floats, Ints, Ints]:
+    X, y = load_digits(return_X_y=True)
+    parts: tuple[Floats, Floats, Ints, Ints] = tuple(
+        train_test_split(X, y, train_size=600, random_state=0, stratify=y)
+    )
+    return parts
+
+
+@pytest.mark.parametrize("rule", ["energy", "mean"])
+def test_the_mean_rule_is_that_of_three_nearest_rows(rule: str, digits: Any) -> None:
+    A, B, a, b = digits
+    model = SDPMetricClassifier(FAST, rule=rule).fit(A, a)
+    P, Q = model.transform(A), model.transform(B)
+    means = [
+        np.sort(KNeighborsClassifier(3).fit(P[a == c], a[a == c]).kneighbors(Q)[0] ** 2).mean(1)
+        for c in range(10)
+    ]
+    expected = np.argmin(means, axis=0)
+    if rule == "mean":
+        np.testing.assert_array_equal(model.predict(B), expected)
+    votes = KNeighborsClassifier(3).fit(P, a).score(Q, b)
+    assert model.score(B, b) >= votes - 0.005
+
+
+@pytest.mark.parametrize("rule", ["energy", "mean"])
+def test_probabilities_are_calibrated(rule: str, digits: Any) -> None:
+    A, B, a, b = digits
+    model = SDPMetricClassifier(FAST, rule=rule).fit(A, a)
+    p = model.predict_proba(B)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(B))
+    P, Q = model.transform(A), model.transform(B)
+    shares = KNeighborsClassifier(10).fit(P, a).predict_proba(Q)
+    assert log_loss(b, p) < log_loss(b, shares)
+    # The mean confidence is near the share of rows that are right.
+    assert p.max(axis=1).mean() == pytest.approx(model.score(B, b), abs=0.03)
+
+
+def test_sparse_rows_are_classified_as_dense_ones(digits: Any) -> None:
+    A, B, a, _ = digits
+    expected = SDPMetricClassifier(FAST).fit(A, a).predict_proba(B)
+    found = SDPMetricClassifier(FAST).fit(sp.csr_array(A), a).predict_proba(sp.csr_array(B))
+    np.testing.assert_allclose(found, expected, atol=0.05)
+
+
+def test_offsets_and_units_change_nothing() -> None:
+    X, y = load_wine(return_X_y=True)
+    expected = SDPMetricClassifier(FAST).fit(X, y).predict_proba(X)
+    found = SDPMetricClassifier(FAST).fit(X * 2.0**400 + 2.0**410, y)
+    np.testing.assert_allclose(found.predict_proba(X * 2.0**400 + 2.0**410), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("suffix", ["json", "safetensors"])
+def test_a_loaded_classifier_predicts_the_same(tmp_path: Path, suffix: str) -> None:
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["barolo", "grignolino", "barbera"])[y]
+    model = SDPMetricClassifier(FAST, rule="mean", n_neighbors=2).fit(X, names)
+    model.save(tmp_path / f"m.{suffix}")
+    again = sdpmetric.load(tmp_path / f"m.{suffix}")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.metric_.components_, model.components_)
+    assert again.metric.n_impostors == 3
+
+
+def test_a_search_or_the_defaults_learn_the_metric() -> None:
+    X, y = load_wine(return_X_y=True)
+    search = SDPMetricCV([5.0], n_neighbors=3, n_impostors=3, n_rounds=1, prior_weight=0.0, cv=2)
+    model = SDPMetricClassifier(search).fit(X, y)
+    assert model.metric_.best_params_["coordinates"] in ("raw", "standard", "within")
+    np.testing.assert_array_equal(model.components_, model.metric_.components_)
+    assert not hasattr(search, "components_")  # the user's own estimator stays as it was
+    assert cross_val_score(SDPMetricClassifier(), X, y, cv=3).mean() > 0.95
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rule": "loudest"}, "rule must be one of"),
+        ({"n_neighbors": 0}, "n_neighbors must be"),
+        ({"metric": KNeighborsClassifier()}, "metric must be None or an estimator"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+)
+def test_bad_arguments(changes: dict[str, Any], message: str) -> None:
+    X, y = load_wine(return_X_y=True)
+    model = SDPMetricClassifier(**changes)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "metric_")

@@ -1,0 +1,58 @@
+"""Fits whose cluster is disturbed: each ends with the same certified objective.
+
+The faults are real ones, of processes and connections (`support/faults.py`). tests/campaigns/
+cluster.py does the same at random moments, many times.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sdpmetric import TripletSDPMetric
+from tests.support.clusters import local_cluster
+from tests.support.faults import FAULTS, SETTINGS, Disturbed, Saboteur, pids
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def problem() -> Disturbed:
+    return Disturbed.make(n_rows=1200, n_comparisons=8000)
+
+
+@pytest.mark.parametrize("fault", ["a worker is killed", "the connection is dropped"])
+def test_a_fit_goes_on(client: Any, problem: Disturbed, fault: str) -> None:
+    """One after the other on the same cluster, which must be whole again each time."""
+    client.wait_for_workers(2, timeout=60)
+    saboteur = Saboteur(client, FAULTS[fault], at=3)
+    problem.check(problem.fit(saboteur))
+    saboteur.end()
+    assert saboteur.happened is not None
+
+
+def test_a_fit_goes_on_with_the_last_worker_and_with_a_new_one(problem: Disturbed) -> None:
+    with local_cluster(3) as client:
+        saboteur = Saboteur(client, FAULTS["all workers but one are killed"], at=3)
+        problem.check(problem.fit(saboteur))
+        saboteur.end()
+        assert len(pids(client)) == 1
+        saboteur = Saboteur(client, FAULTS["a worker is added"], at=3)
+        problem.check(problem.fit(saboteur))
+        saboteur.end()
+        assert saboteur.happened is not None
+
+
+def test_rows_that_the_user_has_persisted_cannot_survive_a_lost_connection(
+    client: Any, problem: Disturbed
+) -> None:
+    """Dask drops a client's futures with its connection: one clear error."""
+    saboteur = Saboteur(client, FAULTS["the connection is dropped"], at=1)
+    metric = TripletSDPMetric(**SETTINGS | {"tol": 1e-6})
+    metric._watch = saboteur
+    with pytest.raises(RuntimeError, match="persisted"):
+        metric.fit(problem.rows.persist(), problem.triplets)
+    saboteur.end()
+    assert not hasattr(metric, "components_")
