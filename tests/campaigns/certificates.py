@@ -9,11 +9,14 @@ an objective, a metric outside the span of the compared differences, a NaN, or a
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import traceback
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 
 import numpy as np
 
@@ -119,20 +122,26 @@ def _judge_matrix(seed: int) -> list[Verdict]:
     ]
 
 
-def _verdicts(problems: int, first: int) -> Iterator[Verdict]:
+def _judge_number(number: int) -> list[Verdict]:
     kinds = [*KINDS, MATRICES]
-    for number in range(first, first + problems):
-        yield from judge(kinds[number % len(kinds)], number // len(kinds))
+    return judge(kinds[number % len(kinds)], number // len(kinds))
+
+
+def _verdicts(problems: int, first: int, jobs: int) -> Iterator[Verdict]:
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        for verdicts in pool.map(_judge_number, range(first, first + problems), chunksize=10):
+            yield from verdicts
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--problems", type=int, default=10_000)
     arguments.add_argument("--first", type=int, default=0, help="number of the first problem")
+    arguments.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     options = arguments.parse_args(argv)
     by_kind = defaultdict(list)
     try:
-        for verdict in _verdicts(options.problems, options.first):
+        for verdict in _verdicts(options.problems, options.first, options.jobs):
             by_kind[verdict.kind].append(verdict)
             for finding in verdict.findings:
                 print(f"{verdict.kind} {verdict.seed}: {finding}", flush=True)
