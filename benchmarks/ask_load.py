@@ -157,7 +157,9 @@ def main(argv: list[str] | None = None) -> None:
             confirmed, failed = heard.confirmed, heard.failed
         with closing(sqlite3.connect(folder / "answers.db")) as connection:
             [stored] = connection.execute("SELECT count(*) FROM answers").fetchone()
-            [[fits, gap]] = connection.execute("SELECT count(*), max(gap) FROM fits").fetchall()
+            [[fits, converged, gap]] = connection.execute(
+                "SELECT count(*), sum(converged), max(gap) FROM fits"
+            ).fetchall()
     waits = 1000.0 * np.quantile(heard.times, [0.5, 0.9, 0.99, 1.0])
     syncs = 1000.0 * np.quantile(bare, [0.5, 0.9, 0.99, 1.0])
     fitted = fit_seconds(options.fit_answers, options.fit_features)
@@ -171,13 +173,14 @@ def main(argv: list[str] | None = None) -> None:
         "failed": len(failed),
         "resent": len(heard.resent),
         "fits": fits,
+        "converged_fits": converged,
         "largest_gap": gap,
         "milliseconds": dict(zip(("p50", "p90", "p99", "max"), waits.tolist(), strict=True)),
         "fsync_milliseconds": dict(zip(("p50", "p90", "p99", "max"), syncs.tolist(), strict=True)),
     }
     show(
         f"{options.people} people, {options.seconds} s: {len(confirmed)} confirmed, "
-        f"{stored} stored, {len(failed)} failed, {fits} fits",
+        f"{stored} stored, {len(failed)} failed, {fits} fits, {converged} of them converged",
         ["milliseconds", "p50", "p90", "p99", "max"],
         [("next question", *waits.tolist()), ("bare fsync", *syncs.tolist())],
     )

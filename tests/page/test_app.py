@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from sdpmetric.page import guards
 from sdpmetric.page.guards import LONGEST_BODY
 from sdpmetric.page.links import path_of
 from sdpmetric.page.study import Study
@@ -142,7 +144,8 @@ def test_media_by_number_alone(study: Study) -> None:
     assert reply.headers["content-type"] == "image/svg+xml"
     assert "sandbox" in reply.headers["content-security-policy"]
     assert reply.content == Path(study.stimuli.contents[0]).read_bytes()
-    for row in ("6", "-1", "1e0", "..%2f..%2fanswers.db", "../answers.db", "answers.db"):
+    wrong = "9" * 5000, "6", "-1", "1e0", "..%2f..%2fanswers.db", "../answers.db", "answers.db"
+    for row in wrong:
         assert ada.client.get(f"{ada.path}/media/{row}").status_code in (404, 405), row
     for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%5capp.py"):
         assert ada.client.get(path).status_code == 404
@@ -167,7 +170,8 @@ def test_bodies_that_cannot_be_read(study: Study, body: str) -> None:
     assert ada.client.post(f"{ada.path}/events", content=content).status_code == 400
 
 
-def test_rates_are_limited(study: Study) -> None:
+def test_rates_are_limited(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guards, "time", SimpleNamespace(monotonic=lambda: 0.0))
     ada = Person(client_of(study), study)
     codes = {
         ada.client.post(f"{ada.path}/events", json={"events": []}).status_code for _ in range(90)
@@ -216,6 +220,22 @@ def test_behind_a_proxy(study: Study) -> None:
     reply = client.post(
         f"{inside}/events", json={"events": []}, headers={"Origin": proxied["Origin"]}
     )
+    assert reply.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("public", "origin"),
+    [
+        ("https://Lab.Example.org:443/ask", "https://lab.example.org"),
+        ("http://lab.example.org:80", "http://lab.example.org"),
+        ("https://lab.example.org:8443", "https://lab.example.org:8443"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+    ],
+)
+def test_a_public_address_as_browsers_write_it(study: Study, public: str, origin: str) -> None:
+    client = client_of(study, public_url=public)
+    path = path_of(study.store.secret, "guest.ada")
+    reply = client.post(f"{path}/events", json={"events": []}, headers={"Origin": origin})
     assert reply.status_code == 200
 
 

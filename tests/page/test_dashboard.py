@@ -83,6 +83,24 @@ def test_catch_questions_by_participant(tmp_path: Path) -> None:
     assert person["catch"] == [1, 2]
 
 
+def test_catch_questions_on_the_same_items_with_other_anchors(tmp_path: Path) -> None:
+    catch = [Question((0, 1, 2), "catch", 1), Question((1, 0, 2), "catch", 2)]
+    study = new_study(tmp_path, kind="2afc", target=6, catch=catch)
+    ada = Person(client_of(study), study)
+    expected = {(q.rows[0], frozenset(q.rows)): q.expected for q in catch}
+    found = set()
+    for _ in range(6):
+        rows = [item["row"] for item in ada.view["questions"][0]["items"]]
+        key = rows[0], frozenset(rows)
+        found |= {key} & expected.keys()
+        ada.answer(rows.index(expected.get(key, rows[1])))
+    assert found == expected.keys()
+    client = client_of(study)
+    client.get(f"/dashboard?token={study.store.token}")
+    [person] = client.get("/dashboard/data").json()["people"]
+    assert person["catch"] == [2, 2]
+
+
 def test_only_what_has_changed_is_sent(client: TestClient, study: Study) -> None:
     number = client.get("/dashboard/data").json()["number"]
     assert client.get(f"/dashboard/data?known={number}").json() == {"number": number}

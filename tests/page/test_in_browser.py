@@ -209,6 +209,48 @@ def test_undo_twice(window: Window, opened: Any) -> None:
     assert kinds == [(7,)]
 
 
+def test_the_last_answer_can_be_taken_back(window: Window, opened: Any) -> None:
+    study, _ = opened(target=2)
+    window.answer("1")
+    window.answer("2")
+    for undo in (BACKSPACE, None):
+        window.until("document.querySelector('.step h1')?.textContent === 'Thank you'")
+        window.saved(2)
+        if undo:
+            window.press(undo)
+        else:
+            window.js("return document.querySelector('.step .quiet')").click()
+        window.until("session.trial.open && session.trial.question?.trial === 2")
+        window.answer("3")
+    window.until("document.querySelector('.step h1')?.textContent === 'Thank you'")
+    window.saved(2)
+    assert [row[1:4].index(row[4]) for row in answers(study)] == [0, 2]
+
+
+def test_a_full_storage_loses_no_answer(window: Window, opened: Any) -> None:
+    """Reading the browser's storage works where writing fails, and would find the older list."""
+    study, _ = opened(target=10)
+    window.answer("1")
+    window.saved(1)
+    window.js("Storage.prototype.setItem = () => { throw new Error('full'); }")
+    window.answer("2")
+    window.answer("3")
+    window.saved(3)
+    assert [row[1:4].index(row[4]) for row in answers(study)] == [0, 1, 2]
+
+
+def test_a_withdrawal_that_fails_keeps_what_was_not_sent(window: Window, opened: Any) -> None:
+    study, _ = opened(target=10)
+    window.ready()
+    window.js("window.kept = fetch; window.fetch = () => Promise.reject(new Error('none'))")
+    window.answer("2")
+    window.js("return session.withdraw()")
+    window.until("document.querySelector('.saved').textContent.startsWith('Not withdrawn')")
+    window.js("window.fetch = window.kept; session.send()")
+    window.saved(1)
+    assert [row[1:4].index(row[4]) for row in answers(study)] == [1]
+
+
 def test_a_key_that_is_held_answers_once(window: Window, opened: Any) -> None:
     opened(target=10)
     window.ready()

@@ -86,6 +86,29 @@ def test_the_target_ends_the_questions(tmp_path: Path) -> None:
     assert ada.view["answered"] == ada.view["target"] == 5
 
 
+def test_the_completion_code_is_told_at_the_end(tmp_path: Path) -> None:
+    """Whoever reads the page before could claim to have answered."""
+    study = new_study(tmp_path, target=2, completion="https://example.org/?cc=SECRET")
+    ada = Person(client_of(study), study)
+    assert "SECRET" not in ada.client.get(ada.path).text
+    assert ada.view["completion"] == ""
+    ada.answer()
+    assert ada.view["completion"] == ""
+    ada.answer()
+    assert ada.view["completion"] == "https://example.org/?cc=SECRET"
+
+
+def test_no_answer_without_consent(tmp_path: Path) -> None:
+    study = new_study(tmp_path, target=5, texts={"consent": "Do you agree?"})
+    ada = Person(client_of(study), study)
+    first = answer_to(ada.view["questions"][0])
+    ada.send(first)
+    assert ada.view["refused"] == [first["key"]]
+    ada.send({"key": "step:consent", "kind": "consent"}, first)
+    assert ada.view["saved"] == ["step:consent", first["key"]]
+    assert len(choices(study)) == 1
+
+
 def test_practice_comes_first_and_does_not_count(tmp_path: Path) -> None:
     study = new_study(tmp_path, target=4, practice=2, texts={"practice": "Try."})
     ada = Person(client_of(study), study)

@@ -96,6 +96,8 @@ def _shown(options: AskOptions) -> tuple[str, str | None]:
 
 
 def _features(options: AskOptions, table: Table, used: set[str]) -> tuple[Any, list[str]]:
+    for name in used:
+        table.column(name)  # for its check
     if options.vectors is not None:
         vectors = read(options.vectors)
         if len(vectors) != len(table):
@@ -105,8 +107,6 @@ def _features(options: AskOptions, table: Table, used: set[str]) -> tuple[Any, l
             )
         X, known = vectors.features()
     else:
-        for name in used:
-            table.column(name)  # for its check
         numeric = [n for n, c in table.columns.items() if n not in used and any(map(is_number, c))]
         if not numeric and table.block is None:
             raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,14 @@ from starlette.staticfiles import StaticFiles
 
 from .dashboard import Dashboard
 from .downloads import DOWNLOADS
-from .guards import LONGEST_BODY, Guard, RateLimit
+from .guards import LONGEST_BODY, Guard, RateLimit, origin_of
 from .links import ARRIVAL, NAME, is_signed, new_name, path_of, prolific_name, session_of
 from .sessions import WithdrawnError, record
 from .study import Study
 from .texts import TEXTS, as_html
 
 HERE = Path(__file__).parent
+_ROW = re.compile(r"[0-9]{1,9}")
 _MEDIA_HEADERS = {
     "Cache-Control": "private, max-age=86400",
     # A picture of type SVG can hold a script, which runs if the picture is opened by itself.
@@ -73,10 +75,10 @@ class Page:
             Route(mine, self.trial_page),
             Route(f"{mine}/events", self.events, methods=["POST"]),
             Route(f"{mine}/withdraw", self.withdraw, methods=["POST"]),
-            Route(f"{mine}/media/{{row:int}}", self.participants_media),
+            Route(f"{mine}/media/{{row}}", self.participants_media),
             Route("/dashboard", self.dashboard_page),
             Route("/dashboard/data", self.dashboard_data),
-            Route("/dashboard/media/{row:int}", self.dashboard_media),
+            Route("/dashboard/media/{row}", self.dashboard_media),
             Route("/dashboard/download/{name}", self.download),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ]
@@ -127,7 +129,6 @@ class Page:
             "kind": settings.kind,
             "shown": self.study.stimuli.shown,
             "practice": settings.practice,
-            "completion": settings.completion,
         }
         texts = {
             name: Markup(as_html(settings.texts[name])) for name in TEXTS & settings.texts.keys()
@@ -236,7 +237,9 @@ class Page:
         )  # fmt: skip
 
     def _media(self, request: Request) -> Response:
-        row, stimuli = request.path_params["row"], self.study.stimuli
+        given, stimuli = request.path_params["row"], self.study.stimuli
+        # Not by a converter of the route: it would fail on numbers of 5,000 digits.
+        row = int(given) if _ROW.fullmatch(given) else len(stimuli.ids)
         if stimuli.shown == "text" or row >= len(stimuli.ids):
             raise HTTPException(404, "There is no such item.")
         if not Path(stimuli.contents[row]).is_file():
@@ -276,7 +279,7 @@ def make_app(
     """
     page = Page(study, public_url, port)
     public = urlsplit(public_url)
-    origin = f"{public.scheme}://{public.netloc}" if public_url else ""
+    origin = origin_of(public_url) if public_url else ""
     names = {*hosts, public.hostname or ""} - {""}
     guard = Middleware(Guard, hosts=names, addresses=addresses, origin=origin)
     handlers: dict[Any, Callable[[Request, Exception], Awaitable[Response]]] = {

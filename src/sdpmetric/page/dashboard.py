@@ -18,6 +18,7 @@ from ..displays.map import MapDisplay
 from ..learning.estimators.triplet_sdp_metric import TripletSDPMetric
 from ..responses.intervals import AccuracyInterval
 from .links import path_of
+from .questions import key_of
 from .study import Study
 
 _MAPPED = 300  # items on the map: more pictures would hide each other
@@ -94,15 +95,16 @@ class Dashboard:
         }
 
     def _people(self) -> list[dict[str, Any]]:
+        kind = self.study.settings.kind
         expected = {
-            frozenset(q.rows): q.expected
+            key_of(kind, q.rows): q.expected
             for q in self.study.settings.catch
             if q.expected is not None
         }
         row = self.study.stimuli.rows
         catch: dict[str, list[bool]] = {}
         for session, a, b, c, choice in self.study.store.rows(_CATCH):
-            right = expected.get(frozenset((row[a], row[b], row[c])))
+            right = expected.get(key_of(kind, (row[a], row[b], row[c])))
             catch.setdefault(session, []).append(choice is not None and row[choice] == right)
         now = time.time()
         return [

@@ -82,6 +82,16 @@ class Guard:
         return name in self.hosts or (self.addresses and is_address(name))
 
 
+def origin_of(url: str) -> str:
+    """The origin of an address as browsers write it: lower case, and no port that goes unsaid."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    name = f"[{host}]" if ":" in host else host
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    port = "" if parts.port in (None, usual) else f":{parts.port}"
+    return f"{parts.scheme}://{name}{port}"
+
+
 def is_address(name: str) -> bool:
     """Whether a name is an IP address."""
     try:

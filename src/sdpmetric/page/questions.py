@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -56,6 +56,11 @@ class Seen:
     others: Sequence[Rows] = ()
 
 
+def key_of(kind: str, rows: Rows) -> Hashable:
+    """What makes two questions the same: the items, and for 2AFC which of them is the anchor."""
+    return frozenset(rows) if kind == "odd-one-out" else (rows[0], frozenset(rows[1:]))
+
+
 class Chooser:
     """Chooses questions; safe to be called from several threads.
 
@@ -98,7 +103,7 @@ class Chooser:
     def practice(self, seen: Seen) -> Question:
         """A random question whose answer does not count."""
         with self._lock:
-            return self._shuffled(self._random(_known(seen)), "practice")
+            return self._shuffled(self._random(self._known(seen)), "practice")
 
     def choose(self, seen: Seen) -> Question:
         """The next question of a participant."""
@@ -106,7 +111,7 @@ class Chooser:
             due = self._due(seen)
             if due is not None:
                 return due
-            known = _known(seen)
+            known = self._known(seen)
             if self._rng.random() < REPEAT_SHARE:
                 again = self._repeatable(seen, known)
                 if again:
@@ -114,7 +119,7 @@ class Chooser:
             if self.active and self._rng.random() >= RANDOM_SHARE:
                 for _ in range(len(self._pool)):
                     rows = self._pool.popleft()
-                    if frozenset(rows) not in known:
+                    if self._key(rows) not in known:
                         return self._shuffled(rows, "active")
                     self._pool.append(rows)  # another participant has not seen it
             # Without questions to offer, as while the first fit runs, a random one is asked. It
@@ -129,24 +134,24 @@ class Chooser:
             len(asked) + 1
         ):
             return None
-        done = {frozenset(q.rows) for q in asked}
-        left = [q for q in self.catch if frozenset(q.rows) not in done] or self.catch
+        done = {self._key(q.rows) for q in asked}
+        left = [q for q in self.catch if self._key(q.rows) not in done] or self.catch
         chosen = left[self._rng.integers(len(left))]
         return replace(self._shuffled(chosen.rows, "catch"), expected=chosen.expected)
 
-    def _repeatable(self, seen: Seen, known: Collection[frozenset[int]]) -> Sequence[Rows]:
+    def _repeatable(self, seen: Seen, known: Collection[Hashable]) -> Sequence[Rows]:
         """Random questions of others; without others, own ones from some time ago."""
-        others = [rows for rows in seen.others if frozenset(rows) not in known]
+        others = [rows for rows in seen.others if self._key(rows) not in known]
         if others:
             return others
         old = [q for q in seen.own if q.source != "practice"][:-_APART]
-        done = {frozenset(q.rows) for q in seen.own if q.source == "repeat"}
-        return [q.rows for q in old if q.source == "random" and frozenset(q.rows) not in done]
+        done = {self._key(q.rows) for q in seen.own if q.source == "repeat"}
+        return [q.rows for q in old if q.source == "random" and self._key(q.rows) not in done]
 
-    def _random(self, known: Collection[frozenset[int]]) -> Rows:
+    def _random(self, known: Collection[Hashable]) -> Rows:
         for _ in range(_TRIES):
             i, j, k = self._rng.choice(self.n_items, 3, replace=False).tolist()
-            if frozenset((i, j, k)) not in known:
+            if self._key((i, j, k)) not in known:
                 break
         return i, j, k
 
@@ -157,6 +162,8 @@ class Chooser:
             a, (b, c) = rows[0], self._rng.permutation(rows[1:]).tolist()
         return Question((a, b, c), source)
 
+    def _key(self, rows: Rows) -> Hashable:
+        return key_of(self.kind, rows)
 
-def _known(seen: Seen) -> set[frozenset[int]]:
-    return {frozenset(q.rows) for q in seen.own}
+    def _known(self, seen: Seen) -> set[Hashable]:
+        return {self._key(q.rows) for q in seen.own}

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .questions import Question, Seen
+from .questions import Question, Seen, key_of
 from .store import append, is_withdrawn
 from .study import Study
 
@@ -54,7 +54,8 @@ def trials_of(study: Study, session: str, connection: Any) -> list[Trial]:
     asked: dict[int, Question] = {}
     answers: dict[int, tuple[int, int | None]] = {}
     undone: dict[int, int] = {}
-    expected = {frozenset(q.rows): q.expected for q in study.settings.catch}
+    kind_asked = study.settings.kind
+    expected = {key_of(kind_asked, q.rows): q.expected for q in study.settings.catch}
     for trial, attempt, kind, a, b, c, source, choice in connection.execute(
         "SELECT trial, attempt, kind, a, b, c, source, choice FROM events WHERE session = ? AND "
         "trial > 0 ORDER BY id",
@@ -62,7 +63,7 @@ def trials_of(study: Study, session: str, connection: Any) -> list[Trial]:
     ):
         if kind == "asked":
             rows = (row[a], row[b], row[c])
-            answer = expected.get(frozenset(rows)) if source == "catch" else None
+            answer = expected.get(key_of(kind_asked, rows)) if source == "catch" else None
             asked[trial] = Question(rows, source, answer)
         elif kind == "answer":
             answers[trial] = attempt, None if choice is None else row[choice]
@@ -148,6 +149,8 @@ def _store(study: Study, session: str, connection: sqlite3.Connection, entry: An
     if kind == "undo":
         append(connection, session, kind, number, attempt)
         return 1
+    if "consent" in study.settings.texts and "consent" not in _steps(connection, session):
+        raise ValueError("this participant has not agreed")
     choice = entry["choice"]
     allowed = trial.question.rows[study.settings.kind == "2afc" :]
     if choice is not None and _whole(choice) not in allowed:
@@ -188,7 +191,7 @@ def _topped_up(study: Study, session: str, connection: sqlite3.Connection) -> li
 
 
 def _of_others(study: Study, session: str, connection: sqlite3.Connection) -> list[Any]:
-    """The latest random questions that other participants answered."""
+    """The latest random questions that other participants were asked."""
     row = study.stimuli.rows
     found = connection.execute(
         "SELECT q.a, q.b, q.c FROM events AS q WHERE q.kind = 'asked' AND q.source = 'random' AND "
@@ -206,13 +209,16 @@ def _steps(connection: sqlite3.Connection, session: str) -> list[str]:
 
 
 def _view(study: Study, trials: list[Trial], steps: list[str]) -> dict[str, Any]:
-    counted = [t for t in trials if t.question.source != "practice"]
+    counted = sum(t.answered for t in trials if t.question.source != "practice")
     answered = [t for t in trials if t.answered]
+    target = study.settings.target
     return {
         "questions": [_as_json(study, t) for t in trials if not t.answered],
         "history": [_as_json(study, t) for t in answered[-HISTORY:]],
-        "answered": sum(t.answered for t in counted),
-        "target": study.settings.target,
+        "answered": counted,
+        "target": target,
+        # Not before the end: its code is what a participant is paid for.
+        "completion": study.settings.completion if counted >= target else "",
         "steps": steps,
     }
 

@@ -205,7 +205,8 @@ export class Outbox {
   }
   set entries(list) {
     this.memory = JSON.stringify(list);
-    try { this.storage.setItem(this.name, this.memory); } catch { /* full or forbidden: memory */ }
+    // Full or forbidden: from here on memory holds them, or reading would find the older list.
+    try { this.storage.setItem(this.name, this.memory); } catch { this.storage = null; }
   }
   add(entry) { this.entries = [...this.entries, entry]; }
   confirm(keys) {
@@ -326,8 +327,10 @@ class Session {
   }
 
   key(event) {
-    if (document.querySelector("dialog[open]") || this.section.hidden) return;
-    if (this.trial.key(event)) event.preventDefault();
+    if (document.querySelector("dialog[open]")) return;
+    if (this.section.hidden) { // the last answer can be taken back from the last page
+      if (event.key === "Backspace" && this.current === "debriefing") { this.undo(); event.preventDefault(); }
+    } else if (this.trial.key(event)) event.preventDefault();
   }
 
   // Show what is next, unless it is shown already.
@@ -360,7 +363,7 @@ class Session {
     this.trial.question = null;
     if (!state.steps.includes("finished")) { this.step("finished"); return; }
     this.words("debriefing", null);
-    const { completion } = this.study;
+    const { completion } = state; // the server tells it once all answers are stored
     const pending = this.outbox.entries.length > 0;
     const next = document.querySelector(".step .next");
     next.replaceChildren();
@@ -368,6 +371,11 @@ class Session {
     else if (completion) {
       next.append(element("a", { href: completion, class: "primary", rel: "noreferrer" }, "Finish"));
       if (!document.getElementById("text-debriefing")) location.assign(completion);
+    }
+    if (!this.back().disabled) {
+      const back = element("button", { type: "button", class: "quiet" }, "Take back the last answer");
+      back.addEventListener("click", () => this.undo());
+      next.append(back);
     }
   }
 
@@ -418,9 +426,8 @@ class Session {
   }
 
   async withdraw() {
-    this.outbox.entries = [];
     const reply = await fetch(`${this.study.path}/withdraw`, { method: "POST" }).catch(() => null);
-    if (reply?.ok) location.reload();
+    if (reply?.ok) { this.outbox.entries = []; location.reload(); }
     else document.querySelector(".saved").textContent = "Not withdrawn: no connection";
   }
 }
