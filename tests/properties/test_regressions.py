@@ -14,7 +14,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sdpmetric import Huber, SDPMetric, Status, TripletSDPMetric, knn_triplets, solve
+from sdpmetric import (
+    Huber,
+    SDPMetric,
+    Status,
+    TripletSDPMetric,
+    TripletSDPMetricCV,
+    knn_triplets,
+    solve,
+)
 from sdpmetric.linalg.dense_items import DenseItems
 from sdpmetric.linalg.kernels.jit import jit
 from tests.support.problems import PAPER, Case, consistent, labelled, random_triplets
@@ -26,7 +34,7 @@ from tests.support.problems import PAPER, Case, consistent, labelled, random_tri
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 def test_a_direction_on_which_G_vanishes_above_the_dense_limit(make: Any, solver: str) -> None:
     """Every direction but the last hurts, and at the start G knows nothing of the last."""
-    D = 150
+    D = 60
     E = np.eye(D)
     rows, triplets = [np.zeros(D)], []
     for i in range(D - 1):
@@ -264,6 +272,30 @@ def test_later_rounds_see_through_a_large_offset() -> None:
     expected = SDPMetric(n_rounds=2).fit(shifted.astype(np.float64), y)
     found = SDPMetric(n_rounds=2).fit(shifted, y)
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-3)
+
+
+def test_a_search_whose_folds_leave_no_answer_inside_the_margin() -> None:
+    """At rho = 0 no slope was left, and the C from which nothing changes was one over their sum."""
+    X = [
+        [0, -1, -1, -5, 4, 2, -1, 2, 1, -1, 2, -1, -1, -2, 1, 0, 1, -1, 0, -2, 2, 0],
+        [1, 1, -2, 2, 4, -3, -3, -3, 2, 0, 2, 1, 0, 1, 0, 2, -2, -1, 0, 4, -2, -2],
+        [-1, 2, 0, 3, -4, 2, 2, -3, 0, 2, 0, 2, 5, 1, -1, -2, 1, 0, 0, 0, 1, -2],
+        [-3, -5, 2, 0, 3, 0, -1, 1, 0, -3, -2, 4, 1, 1, -1, -1, 2, 0, -2, 0, -2, 0],
+    ]
+    T = [[2, 3, 1], [3, 2, 0], [1, 3, 2], [1, 3, 2], [2, 1, 3], [3, 0, 2], [1, 2, 3], [1, 2, 3]]
+    search = TripletSDPMetricCV(loss="hinge", folds="comparison", cv=2, Cs=2, prior_weight=0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        search.fit(X, T)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_one_near_pair_can_be_whitened() -> None:
+    """A fold of one comparison: scikit-learn warned of a single sample."""
+    X = np.random.default_rng(0).normal(size=(4, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TripletSDPMetric(coordinates="within").fit(X, [[2, 3, 1]])
 
 
 def test_compiled_loops_without_a_place_for_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,10 +116,11 @@ class Problem(UserUnits):
         """Return the C beyond which rho stays 0 and M the same.
 
         ``factor`` is that of the optimum at ``rho = 0``. The slopes there sum to at least 1 from
-        this C on, and a larger C only multiplies the whole objective.
+        this C on, and a larger C only multiplies the whole objective. Infinite if none counts.
         """
         point = self.objective.at(factor, exact=True)
-        return self.unit * self.total / float(self.objective.slopes(point.z, 0.0).sum())
+        steepness = float(self.objective.slopes(point.z, 0.0).sum())
+        return self.unit * self.total / steepness if steepness > 0.0 else np.inf
 
     def mapped(self, factor: Floats) -> WeightedTables:
         """Return the items mapped by the metric of a factor in the objective's coordinates."""

@@ -235,6 +235,9 @@ def _whitening(X: Items, y: Any) -> Floats:
     # In units of the largest difference: squares of tiny ones would underflow.
     largest = float(np.abs(apart).max())
     size = power_of_two(largest) if largest > _LEAST_DIFFERENCE else 1.0
+    if len(apart) == 1:
+        # Twice the same difference has the same covariance, and scikit-learn does not warn of it.
+        apart = np.repeat(apart, 2, axis=0)
     # Centred already: deviations by class means, and pairs have no first and second member.
     covariance = ledoit_wolf(apart * size, assume_centered=True)[0]
     e, U = eigh(covariance)
