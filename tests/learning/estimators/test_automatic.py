@@ -147,6 +147,27 @@ def test_files_of_version_1_were_fitted_to_raw_rows() -> None:
     assert sdpmetric.load(files / "version-1-metric.json").coordinates == "raw"
 
 
+def lopsided(seed: int, n_comparisons: int, judged: slice) -> tuple[Floats, Any]:
+    """Items with one column in a unit 16,000 times smaller, and answers by some columns."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(60, 6))
+    T = np.array([rng.choice(60, 3, replace=False) for _ in range(n_comparisons)])
+    d = [np.linalg.norm((rows[T[:, 0]] - rows[T[:, i]])[:, judged], axis=1) for i in (1, 2)]
+    T[d[0] > d[1]] = T[d[0] > d[1]][:, [0, 2, 1]]
+    return rows * [16_000.0, 1.0, 1.0, 1.0, 1.0, 1.0], T
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_comparisons_do_not_prove_that_one_wide_column_is_all_that_counts(seed: int) -> None:
+    X_wide, T = lopsided(seed, 12, slice(None))
+    assert TripletSDPMetric().fit(X_wide, T).coordinates_.kind == "standard"
+
+
+def test_a_wide_column_that_decides_every_answer_stays_wide() -> None:
+    X_wide, T = lopsided(0, 200, slice(0, 1))
+    assert TripletSDPMetric().fit(X_wide, T).coordinates_.kind == "raw"
+
+
 def test_comparisons_of_weight_zero_do_not_choose() -> None:
     rng = np.random.default_rng(0)
     rows = ortho_group.rvs(4, random_state=0)[rng.integers(0, 4, 60)] + rng.normal(size=(60, 4))

@@ -1,12 +1,16 @@
-"""The choice that ``coordinates="auto"`` makes: raw rows, unless standard ones clearly do better.
+"""The choice that ``coordinates="auto"`` makes between raw and standard rows.
 
 Trace one is not invariant to units. The columns themselves cannot tell whether one is wide because
 of its unit or because it matters: the deviations of pixels differ by factors of thousands, and
 standardising them does harm. So the supervision decides: Euclidean distance is tried in both
-coordinates on a sample of the training data (benchmarks/README.md, bench-defaults).
+coordinates on a sample of the training data (benchmarks/README.md, bench-defaults). Where the
+sample does not decide, rows stay raw, unless one column is so wide that it decides nearly every
+distance: then its unit is the likelier reason.
 """
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +26,8 @@ from ...linalg.memmap_items import MemmapItems
 from ...problem.comparisons import Comparisons
 from .coordinates import COORDINATES, Coordinates, check_within
 
+Answers: TypeAlias = npt.NDArray[np.bool_]
+
 __all__ = ["CHOICES", "better", "check_coordinates", "differ", "learned_coordinates"]
 
 CHOICES = ("auto", *COORDINATES)
@@ -32,7 +38,7 @@ _ENTRIES = 1 << 22  # of the sampled rows, 32 MB
 _ROWS = 2_000  # sampled at most, so that the choice costs less than the search for neighbours
 _QUERIES = 500  # rows that are classified by the sampled ones
 _COMPARISONS = 20_000
-_WIDE = 1_000.0  # ranges over the median one: pixels and embeddings differ by far less
+_WIDE = 100.0  # ranges over the median one: pixels, embeddings and counts differ by far less
 
 
 def check_coordinates(coordinates: object, X: Table) -> None:
@@ -72,9 +78,23 @@ def differ(standard: Coordinates, extremes: tuple[Dense, Dense]) -> bool:
 
 
 def better(standard: Coordinates, X: Items, y: Ints, seed: int) -> bool:
-    """Whether Euclidean distance is clearly better in standard coordinates, on a sample."""
+    """Whether to prefer standard coordinates, by Euclidean distance on a sample."""
     judge = _left_out if y.ndim == 1 else _answered
-    return judge(X, standard, y, np.random.default_rng(seed))
+    raw, standardised = judge(X, standard, y, np.random.default_rng(seed))
+    if _widest(X) is not None:  # few comparisons cannot prove what the units show
+        return not _clearly_better(standardised, raw)
+    return _clearly_better(raw, standardised)
+
+
+def _widest(X: Items) -> tuple[int, float, float] | None:
+    """The column that decides nearly every distance, its range and the median one."""
+    low, high = X.extremes
+    ranges = np.asarray(high, dtype=np.float64) - low
+    varied = ranges[ranges > 0.0]
+    if not len(varied):
+        return None
+    typical, widest = float(np.median(varied)), int(ranges.argmax())
+    return (widest, ranges[widest], typical) if ranges[widest] > _WIDE * typical else None
 
 
 def _warn_of_units(X: Items) -> None:
@@ -82,12 +102,11 @@ def _warn_of_units(X: Items) -> None:
 
     Only here: elsewhere the supervision has decided, or the user has ("raw").
     """
-    low, high = X.extremes
-    ranges = high - low
-    typical, widest = float(np.median(ranges[ranges > 0.0])), int(ranges.argmax())
-    if ranges[widest] > _WIDE * typical:
+    found = _widest(X)
+    if found is not None:
+        widest, width, typical = found
         warn(
-            f"Column {widest} of X spans {ranges[widest]:.2g}, half of the columns at most "
+            f"Column {widest} of X spans {width:.2g}, half of the columns at most "
             f"{typical:.2g}. X is a memory map, whose columns coordinates='auto' leaves as they "
             "are: standardise them in the file, or fit with coordinates='standard', which copies "
             "X. coordinates='raw' silences this warning.",
@@ -95,36 +114,40 @@ def _warn_of_units(X: Items) -> None:
         )
 
 
-def _left_out(X: Items, standard: Coordinates, codes: Ints, rng: np.random.Generator) -> bool:
-    """Whether votes of the nearest other rows are clearly better in standard coordinates."""
+def _left_out(
+    X: Items, standard: Coordinates, codes: Ints, rng: np.random.Generator
+) -> tuple[Answers, Answers]:
+    """Whether the nearest other rows vote right, in raw and in standard coordinates."""
     stored = X.raw.nnz / len(X) if X.sparse else X.shape[1]
     rows = rng.permutation(len(X))[: min(_ROWS, max(2, int(_ENTRIES / max(1.0, stored))))]
     sample, labels = X.take(rows).astype(np.float64), codes[rows]
     if not X.sparse:
         sample = sample.centred(sample.mean())  # large offsets would cancel badly
     queries = np.arange(min(_QUERIES, len(rows)))
-    before, after = (
+    raw, standardised = (
         left_out_votes(items, labels, queries) == labels[queries]
         for items in (sample.rescaled()[0], standard.forward(sample))
     )
-    return _clearly_better(before, after)
+    return raw, standardised
 
 
-def _answered(X: Items, standard: Coordinates, indices: Ints, rng: np.random.Generator) -> bool:
-    """Whether comparisons are clearly answered better in standard coordinates."""
+def _answered(
+    X: Items, standard: Coordinates, indices: Ints, rng: np.random.Generator
+) -> tuple[Answers, Answers]:
+    """Which comparisons are answered right, in raw and in standard coordinates."""
     # A comparison that is given twice counts once, as one of weight two does.
     some = np.unique(indices[rng.permutation(len(indices))[:_COMPARISONS]], axis=0)
     items, numbered = np.unique(some, return_inverse=True)
     sample = X.take(items).astype(np.float64)
     comparisons = Comparisons.from_indices(numbered.reshape(some.shape))
-    before, after = (
+    raw, standardised = (
         correct_answers(rows, comparisons)
         for rows in (sample.rescaled()[0], standard.forward(sample))
     )
-    return _clearly_better(before, after)
+    return raw, standardised
 
 
-def _clearly_better(before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> bool:
+def _clearly_better(before: Answers, after: Answers) -> bool:
     """Whether more answers became right than wrong, by more than chance explains."""
     gain: Floats = after.astype(np.float64) - before
     # If changes were a matter of luck, their sum would have this standard deviation.

@@ -60,7 +60,8 @@ class SDPMetric(SDPEstimator):
         Columns in which the metric is learned, since trace one depends on their units. "raw": as
         given. "standard": of unit deviation. "within": whitened by the scatter within classes.
         "auto": "standard" if Euclidean distance clearly classifies a sample of the rows better
-        there than in raw columns, else "raw"; ``coordinates_`` says which.
+        there than in raw columns, else "raw"; where one column is a hundred times wider than most,
+        "standard" unless raw ones are clearly better. ``coordinates_`` says which.
     n_neighbors, n_impostors : int, default=5 and 10
         Near rows of the same class, and far rows of other classes, for each row.
     triplets : {"knn", "all"}, default="knn"
