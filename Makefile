@@ -89,9 +89,10 @@ test-page: $(VENV)/test.stamp
 	else echo "npm is missing: tests with axe-core are skipped."; fi
 	SDPMETRIC_PAGE=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/page
 
-# The tests with the lowest versions of all dependencies that pyproject.toml allows.
+# The tests with the lowest versions of all dependencies that pyproject.toml allows; the hard ones
+# need the machine for themselves and are left to `make test-hard`.
 test-oldest: $(VENV)-oldest/stamp
-	OPENBLAS_NUM_THREADS=1 $(VENV)-oldest/$(SCRIPTS)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(VENV)-oldest/$(SCRIPTS)/python -m pytest -n auto -m "not hard"
 
 # The wheel, alone in an empty environment, used from another folder.
 test-wheel: build

@@ -12,7 +12,7 @@ pytest.importorskip("distributed")
 PROGRAM = Path(__file__).with_name("client_memory.py")
 
 
-@pytest.mark.slow
+@pytest.mark.hard
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are those of Linux")
 def test_fits_need_less_memory_in_the_client_than_rows_or_comparisons() -> None:
     found = subprocess.run(

@@ -8,7 +8,7 @@ from tests.properties.test_crashes import campaign, posix
 
 
 @posix
-@pytest.mark.slow
+@pytest.mark.hard
 def test_six_kills_of_fits_and_searches() -> None:
     kinds = ("rounds", "comparisons", "search by labels")
     code, counts = campaign("resume", "--kills", "6", "--kinds", *kinds)
