@@ -54,7 +54,12 @@ def test_files_give_the_adapter_of_the_library(run: Run, corpus: Any) -> None:
     said = run(f"adapt vectors.npy --pairs clicks.csv -o a.json {SETTINGS}").stdout
     assert str(expected.report_) in said
     run(f"adapt vectors.npy --pairs named.csv --ids ids.csv -o b.json {SETTINGS}")
-    for name in ("a.json", "b.json"):
+    halves = {"first.csv": range(30), "second.csv": range(30, 60)}
+    for name, part in halves.items():
+        write(name, "query,positive", (f"{i},{i + 60}" for i in part))
+    both = " ".join(f"--pairs {name}" for name in halves)
+    run(f"adapt vectors.npy {both} -o c.json {SETTINGS}")
+    for name in ("a.json", "b.json", "c.json"):
         np.testing.assert_array_equal(sdpmetric.load(name).components_, expected.components_)
     run("transform a.json vectors.npy -o adapted.npy")
     np.testing.assert_allclose(np.load("adapted.npy"), expected.transform(corpus), rtol=1e-5)
@@ -77,6 +82,9 @@ def test_queries_of_their_own(run: Run, corpus: Any) -> None:
         ("--pairs ids.csv", "expected 'query' or 'anchor', 'positive'"),
         ("--pairs clicks.csv --set hue=1", "EmbeddingAdapter has no parameter 'hue'"),
         ("--pairs clicks.csv --queries clicks.csv", "queries has 2 columns, expected those of X"),
+        ("--pairs clicks.csv --pairs named.csv", "named.csv, line 2: 'query' is 't0', expected"),
+        ("--pairs clicks.csv --pairs clicks.csv", "clicks.csv is given twice"),
+        ("--pairs clicks.csv --set cv=3 --scoring mrr --set scoring=mrr", "scoring is given twice"),
         ("--pairs none.csv", "There is no file 'none.csv'"),
     ],
 )

@@ -184,7 +184,7 @@ def test_ctrl_c_and_sigterm_to_a_process(run: Run, cue: str, saved: bool, signal
     SIGTERM saved nothing once.
     """
     number = getattr(signal, signal_name)
-    command = [sys.executable, "-c", TELLING, *SEARCH.split(), "--set", "Cs=30"]
+    command = [sys.executable, "-c", TELLING, *SEARCH.replace("Cs=3", "Cs=30").split()]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -235,6 +235,12 @@ def test_evaluate_labels(run: Run) -> None:
     line = "evaluate m.safetensors wine-test.csv -l cultivar -k 5 --json"
     alone = json.loads(run(line).stdout)["scores"]
     both = json.loads(run(f"{line} --gallery wine-train.csv").stdout)["scores"]
+    head, *rows = Path("wine-train.csv").read_text().splitlines()
+    for name, part in {"one.csv": rows[:50], "two.csv": rows[50:]}.items():
+        Path(name).write_text("\n".join([head, *part]))
+    parts = json.loads(run(f"{line} -g one.csv -g two.csv").stdout)
+    assert (parts["gallery"], parts["scores"]) == (["one.csv", "two.csv"], both)
+    assert "one.csv is given twice" in run(f"{line} -g one.csv -g one.csv", 1).stderr
     test, train = read("wine-test.csv"), read("wine-train.csv")
     (X, _), (G, _) = (table.features(without={"cultivar"}) for table in (test, train))
     y, y_g = test.texts("cultivar"), train.texts("cultivar")

@@ -9,16 +9,17 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from ..learning.embeddings.adapter import EmbeddingAdapter
-from .fitting import parse_settings, with_parameters
+from .fitting import with_parameters, with_settings
 from .progress_bars import showing_progress
 from .tables.answers import in_terms_of_file, role_columns
+from .tables.joined import read_pairs
 from .tables.reading import read
 from .tables.table import Table, text
 
 
 def adapted(
     vectors: str,
-    pairs: str,
+    pairs: Sequence[str],
     ids: str | None,
     queries: str | None,
     query_ids: str | None,
@@ -27,12 +28,10 @@ def adapted(
 ) -> EmbeddingAdapter:
     """Read the files and fit an `EmbeddingAdapter`; arguments are those of the command."""
     # Parameters first: a wrong one is found before a large file is read.
-    adapter: EmbeddingAdapter = with_parameters(
-        EmbeddingAdapter(), given | parse_settings(settings)
-    )
+    adapter: EmbeddingAdapter = with_parameters(EmbeddingAdapter(), with_settings(given, settings))
     X = read(vectors).features()[0]
     Q = None if queries is None else read(queries).features()[0]
-    table = read(pairs)
+    table = read_pairs(pairs)
     # len() of sparse rows is an error; the adapter says that it needs dense ones.
     n, n_queries = X.shape[0], 0 if Q is None else Q.shape[0]
     stored, asking = _names(ids, n), _names(query_ids, n_queries)

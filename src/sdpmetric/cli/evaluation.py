@@ -21,7 +21,7 @@ from ..responses.sign_flip import sign_flip_test
 from .people import AtOdds, Participant, at_odds, participants
 from .tables.answers import read_all_answers
 from .tables.model_rows import Model, labels_of
-from .tables.reading import read
+from .tables.reading import once, read
 
 EUCLIDEAN, STANDARD, LEARNED = "Euclidean", "Euclidean, standardised", "learned metric"
 _AT_ODDS = 10  # answers that a report lists
@@ -63,11 +63,11 @@ class Evaluation:
 
 
 def by_labels(
-    model: Model, data: str, label: str, gallery: str | None, k: int, drop: Sequence[str]
+    model: Model, data: str, label: str, gallery: Sequence[str], k: int, drop: Sequence[str]
 ) -> Evaluation:
     """Score the vote of the k nearest rows, and retrieval."""
     X, y = _labelled(model, data, label, drop)
-    G, y_g = (None, None) if gallery is None else _labelled(model, gallery, label, drop)
+    G, y_g = _gallery(model, gallery, label, drop) if gallery else (None, None)
     # Without a gallery a row cannot find itself, hence one row less.
     size = len(y) - 1 if y_g is None else len(y_g)
     if k > size:
@@ -75,7 +75,7 @@ def by_labels(
     # A row needs another row of its class to find: a second one in DATA, or any in the gallery.
     there: Mapping[str, int] = Counter(y) if y_g is None else dict.fromkeys(y_g, 2)
     if not any(there.get(one, 0) > 1 for one in y):
-        where = "another row" if gallery is None else f"a row of {gallery}"
+        where = f"a row of {', '.join(gallery)}" if gallery else "another row"
         raise ValueError(f"{data}: no row has {where} of the same {label!r}, expected some.")
     scores = {}
     for name, transformer in _distances(model, X if G is None else G).items():
@@ -86,8 +86,8 @@ def by_labels(
             "hit@1": found["hit@1"],
             "map": found["map"],
         }
-    facts = {"data": data, "n_rows": len(y), "n_classes": len(set(y)), "gallery": gallery}
-    where = f"neighbours in {gallery}" if gallery else "each row searches the others"
+    facts = {"data": data, "n_rows": len(y), "n_classes": len(set(y)), "gallery": list(gallery)}
+    where = f"neighbours in {', '.join(gallery)}" if gallery else "each row searches the others"
     notes = [f"{len(y)} rows, {where}; hit@1: the nearest row is of the same class;"]
     notes += ["map: mean average precision of all rows, nearest first."]
     return Evaluation(facts, scores, notes, X, np.array(y))
@@ -156,6 +156,20 @@ def _labelled(model: Model, data: str, label: str, drop: Sequence[str]) -> tuple
     # Labels may come from a file of their own: then no column of the table is left out for them.
     y = labels_of(table, label)
     return model.rows(table, {*drop, label} & set(table.columns)), y
+
+
+def _gallery(
+    model: Model, files: Sequence[str], label: str, drop: Sequence[str]
+) -> tuple[Rows, list[str]]:
+    """The rows of all files, one after another, and their labels."""
+    found = [_labelled(model, file, label, drop) for file in once(files)]
+    if len(found) == 1:
+        return found[0]
+    rows = [X for X, _ in found]
+    if len({sp.issparse(X) for X in rows}) > 1:
+        raise ValueError(f"{', '.join(files)}: found dense and sparse rows, expected one kind.")
+    X = sp.vstack(rows, format="csr") if sp.issparse(rows[0]) else np.concatenate(rows)
+    return X, [one for _, y in found for one in y]
 
 
 def _knn(X: Rows, y: list[str], G: Rows | None, y_g: list[str] | None, k: int) -> float:

@@ -24,7 +24,7 @@ from .tables.table import Table
 def fit_model(options: FitOptions) -> Model:
     """Read the files that the options name and fit an estimator to them."""
     # Parameters first: a wrong one is found before a large file is read.
-    parameters = _parameters(options)
+    parameters = with_settings(options.parameters(), options.pairs)
     learner = _learner(options, parameters)
     table = read(options.data)
     if options.label is not None:
@@ -82,19 +82,22 @@ def _comparisons(
     return answers.triplets, extra
 
 
-def _parameters(options: FitOptions) -> dict[str, Any]:
-    """Parameters of the estimator that were given, as options or as NAME=VALUE."""
-    found = options.parameters() | parse_settings(options.pairs)
-    return found
+def with_settings(options: dict[str, Any], pairs: Sequence[str]) -> dict[str, Any]:
+    """Parameters of an estimator: those with an option of their own, and those of ``--set``.
 
-
-def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """The values of ``--set NAME=VALUE``, as JSON or as words."""
-    found: dict[str, Any] = {}
+    Parameters
+    ----------
+    options : the parameters whose own option was given
+    pairs : texts NAME=VALUE, each value as JSON or as a word
+    """
+    found = dict(options)
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise ValueError(f"--set takes NAME=VALUE, got {pair!r}.")
+        if name in found:
+            how = "by its own option and by --set" if name in options else "by --set"
+            raise ValueError(f"{name} is given twice, {how}, expected once.")
         try:
             found[name] = json.loads(value)
         except ValueError:

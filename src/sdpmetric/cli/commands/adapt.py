@@ -6,17 +6,19 @@ from typing import Any
 
 import click
 
+from ..command import Command
 from ..options import as_json, max_bytes, output
 from ..printing import print_json, say
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("vectors")
 @click.option(
     "--pairs",
     metavar="FILE",
     required=True,
-    help="Table with columns query (or anchor), positive and, if known, negative.",
+    multiple=True,
+    help="Table with columns query (or anchor), positive and, if known, negative; may be repeated.",
 )
 @click.option("--ids", metavar="FILE", help="The id of each row of VECTORS: a file of one column.")
 @click.option("--queries", metavar="FILE", help="Vectors of the queries, if not rows of VECTORS.")
@@ -30,7 +32,7 @@ from ..printing import print_json, say
 @as_json
 def adapt(
     vectors: str,
-    pairs: str,
+    pairs: tuple[str, ...],
     ids: str | None,
     queries: str | None,
     query_ids: str | None,
@@ -41,7 +43,7 @@ def adapt(
 ) -> None:
     """Learn an adapter for stored embeddings.
 
-    The table of --pairs says which rows each query should find, from clicks for example. A fifth of
+    The tables of --pairs say which rows each query should find, from clicks for example. A fifth of
     the queries is kept apart for the report of scores before and after.
 
     \b

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ..command import Command
 from ..options import as_json, drop, id_column, max_bytes, output
 
 _COUNT = click.IntRange(1)
@@ -66,7 +67,7 @@ def _together(command: Callable[[AskOptions], None]) -> Callable[..., None]:
     return run
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("data")
 @id_column
 @_column("--image", "Column with the files of pictures.")

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ..command import Command
 from ..options import as_json
 from ..printing import print_json, say
 
@@ -38,7 +39,7 @@ sdpmetric fit shapes.csv --id shape --drop file --triplets triplets.csv -o shape
 _BOTH = ("wine", "songs")  # written if no story is named; a page needs a person
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("words", nargs=-1, metavar="[wine|songs|ask] [FOLDER]")
 @as_json
 def demo(words: tuple[str, ...], as_json: bool) -> None:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import click
 
+from ..command import Command
 from ..errors import called
 from ..options import as_json, drop, id_column, label, max_bytes, triplet_files
 from ..printing import print_json, say
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model")
 @click.argument("data")
 @label("Column with the class of each row: scores nearest neighbours.")
-@click.option("-g", "--gallery", metavar="DATA", help="Rows to search neighbours in.")
+@click.option(
+    "-g",
+    "--gallery",
+    metavar="DATA",
+    multiple=True,
+    help="Rows to search neighbours in; may be repeated.",
+)
 @click.option("-k", default=3, show_default=True, type=click.IntRange(1), help="Neighbours.")
 @triplet_files("Comparisons: scores correct answers; may be repeated.")
 @id_column
@@ -25,7 +32,7 @@ def evaluate(
     model: str,
     data: str,
     label: str | None,
-    gallery: str | None,
+    gallery: tuple[str, ...],
     k: int,
     triplets: tuple[str, ...],
     id_: str | None,
@@ -45,7 +52,7 @@ def evaluate(
     """
     if (label is None) == (not triplets):
         raise click.UsageError("Give either --label or --triplets.")
-    if gallery is not None and label is None:
+    if gallery and label is None:
         raise click.UsageError("--gallery goes with --label.")
     from ..evaluation import by_labels, by_triplets
     from ..tables.model_rows import open_model

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from ...deployment.exports.targets import SUFFIXES, TARGETS
+from ..command import Command
 from ..options import as_json, max_bytes
 from ..printing import print_json, say
 
@@ -36,7 +37,7 @@ def _help() -> str:
     return "Write a model for another program.\n\n\b\n" + "\n".join(rows)
 
 
-@click.command(help=_help())
+@click.command(cls=Command, help=_help())
 @click.argument("model")
 @click.argument("target", required=False)
 @click.option("-o", "--output", metavar="FILE", help="The same as TARGET.")

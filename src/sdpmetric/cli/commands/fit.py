@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ...problem.loss_names import LOSSES
+from ..command import Command
 from ..errors import NOT_CONVERGED
 from ..interrupts import interrupt_code
 from ..options import as_json, drop, id_column, label, max_bytes, output, triplet_files
@@ -42,7 +43,7 @@ class FitOptions:
         return {name: value for name, value in given.items() if value is not None}
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("data")
 @label("Column with the class of each row, or a file of labels beside a .npy file.")
 @triplet_files("Comparisons, see 'sdpmetric triplets'; may be repeated.")

@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
+from ..command import Command
 from ..options import as_json, max_bytes
 from ..printing import one_line, print_json, say
 
 _TOP = 10  # features that are listed: the text should fit on a screen
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model")
 @click.option("--data", metavar="DATA", help="Rows: weights for features one deviation apart.")
 @max_bytes

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from ..command import Command
 from ..options import as_json, drop, output
 from ..printing import print_json, say
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("data")
 @drop
 @output("File to write, .npy.", default=None)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from ..command import Command
 from ..options import as_json, drop, id_column, max_bytes, output
 from ..printing import print_json
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("data")
 @click.option(
     "-n", default=20, show_default=True, type=click.IntRange(1), help="Number of questions."

@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
+from ..command import Command
 from ..options import as_json, drop, id_column, max_bytes, output
 from ..printing import print_json
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model")
 @click.argument("data")
 @id_column

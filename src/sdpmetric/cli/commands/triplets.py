@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ..command import CommandGroup
 from ..options import as_json, drop, id_column, label, max_bytes, output
 from ..printing import print_json
 
@@ -32,7 +33,7 @@ class AnswerOptions:
     as_json: bool
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def triplets() -> None:
     """Make comparisons from labels or from people's answers.
 

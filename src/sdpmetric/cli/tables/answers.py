@@ -6,7 +6,6 @@ answer (triplets of one answer share its number).
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +15,7 @@ import numpy as np
 
 from ...problem.checks import as_triplets
 from ...responses.responses import Responses
-from .reading import read
+from .reading import once, read
 from .table import Table, about, text_or_list
 
 _ROLE = re.compile(r"anchor|query|positive|negative(_\d{1,9})?")
@@ -29,9 +28,7 @@ def read_all_answers(paths: Sequence[str], ids: list[str] | None, n_rows: int) -
 
     If only some files name participants, the others count as one participant each.
     """
-    if len(set(map(os.path.realpath, paths))) < len(paths):
-        raise ValueError(f"{paths[-1]} is given twice, expected each file of comparisons once.")
-    found = [read_answers(path, ids, n_rows) for path in paths]
+    found = [read_answers(path, ids, n_rows) for path in once(paths)]
     if any(part.participants is not None for part in found):
         found = [
             part if part.participants is not None else _by_one(part, path)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..._support.files import readable
@@ -38,6 +39,17 @@ def read(path: str) -> Table:
         if reader is None:
             raise ValueError(f"{path}: the extension must be one of {', '.join(_READERS)}.")
         return _whole(path, lambda: reader(file))
+
+
+def once(paths: Sequence[str]) -> Sequence[str]:
+    """The paths; raise if a file is given twice, since its rows would count twice."""
+    known: set[str] = set()
+    for path in paths:
+        real = os.path.realpath(path)
+        if real in known:
+            raise ValueError(f"{path} is given twice, expected each file once.")
+        known.add(real)
+    return paths
 
 
 def _whole(name: str, read: Callable[[], Table]) -> Table:
