@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
+from weakref import ref
 
 from .._version import __version__
 from .blas import one_blas_thread
@@ -40,6 +41,13 @@ def current_engine() -> Engine:
         return Threads()
 
 
+class Source(Protocol):
+    """An array of the user that tasks read."""
+
+    def check_failed(self, error: Exception) -> None:
+        """Raise an error that names a chunk, if the chunk is the reason of this error."""
+
+
 class DaskClient:
     """An `Engine` on a Dask client; all its workers must have this version of sdpmetric."""
 
@@ -47,6 +55,7 @@ class DaskClient:
         self.client, self.epoch = client, 0
         self._address = client.scheduler.address
         self._id, self._numbers = uuid4().hex[:8], count()
+        self._sources: list[ref[Source]] = []  # weak: an engine must not keep a user's rows
         self._check_versions()
 
     @property
@@ -84,6 +93,10 @@ class DaskClient:
             futures: list[Any] = self.client.compute(list(delayed))
             return futures
 
+    def add_source(self, source: Source) -> None:
+        """Let an array explain errors of tasks: Dask does not say which chunk failed."""
+        self._sources.append(ref(source))
+
     def _one(self, value: Any) -> Any:
         """A shared argument as one task result."""
         if hasattr(value, "key") and hasattr(value, "client"):
@@ -97,7 +110,10 @@ class DaskClient:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Report futures that died with the connection, or with too many workers, as lost."""
+        """Report futures that died with the connection, or with too many workers, as lost.
+
+        An error of a chunk of the user's arrays names the chunk.
+        """
         import distributed
 
         try:
@@ -110,6 +126,10 @@ class DaskClient:
                 "client has persisted are lost with its connection; workers that die again and "
                 "again may need more memory."
             ) from error
+        except Exception as error:
+            for source in [alive for known in self._sources if (alive := known()) is not None]:
+                source.check_failed(error)
+            raise
 
     def _wait_for_connection(self) -> None:
         """Wait until the client has found its scheduler again, or take another client."""

@@ -82,6 +82,11 @@ class Resident:
             self._handles, self._epoch = self.make(), self.engine.epoch
         return self._handles
 
+    @property
+    def held(self) -> list[Any]:
+        """The handles that were made, in whatever state; none are made now."""
+        return self._handles
+
     def release(self) -> None:
         """Let the engine forget the results until they are needed again."""
         self._epoch, self._handles = -1, []

@@ -32,17 +32,7 @@ class ChunkedRows:
         self.engine = current_engine()
         self.chunks = RowChunks(X, "X", self.engine)
         self.shape: tuple[int, int] = self.chunks.shape  # type: ignore[assignment]
-        try:
-            self.found = self.columns(RowMap())
-        except Exception as error:
-            number = self.chunks.failed()
-            if number is None:
-                raise
-            rows = self.chunks.slices[number]
-            raise RuntimeError(
-                f"X: chunk {number} (rows {rows.start} to {rows.stop - 1}) cannot be computed. "
-                f"{type(error).__name__}: {error}"
-            ) from error
+        self.found = self.columns(RowMap())
 
     @property
     def sparse(self) -> bool:

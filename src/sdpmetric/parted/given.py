@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._support.checks import as_real
 from .._support.typing import Floats, Ints
-from ..engines.dask_arrays import RowChunks, is_dask
+from ..engines.dask_arrays import RowChunks, chunks_like, is_dask
 from ..engines.engine import Engine, Resident, again, same
 from ..linalg.fingerprints import array_digest
 from ..problem.checks import as_triplets, as_weights
@@ -30,6 +31,7 @@ class GivenComparisons:
         self.engine = engine
         if is_dask(triplets):
             self.pieces = self._of_chunks(triplets, weights, n_rows)
+            self._check_weighed()
             return
         if is_dask(weights):
             raise ValueError("sample_weight is a Dask array, expected a NumPy array like triplets.")
@@ -43,12 +45,7 @@ class GivenComparisons:
         engine = self.engine
         chunks = RowChunks(triplets, "triplets", engine)
         if is_dask(weights):
-            weighed = RowChunks(weights.rechunk(triplets.chunks[:1]), "sample_weight", engine, 1)
-            if not np.array_equal(weighed.bounds, chunks.bounds):
-                raise ValueError(
-                    f"sample_weight has {weighed.shape[0]} entries, expected one per comparison, "
-                    f"{chunks.shape[0]}."
-                )
+            weighed = chunks_like(weights, "sample_weight", chunks, "one weight per comparison")
         elif weights is not None:
             weights = as_weights(weights, chunks.shape[0])
 
@@ -74,6 +71,19 @@ class GivenComparisons:
         self.fingerprint = fingerprint
         return Resident(engine, make)
 
+    def _check_weighed(self) -> None:
+        """Make the pieces now, so that errors come here; one of their weights must be positive."""
+        engine = self.engine
+
+        def ask() -> bool:
+            there = engine.map(_is_weighed, self.pieces.handles)
+            return bool(engine.collect([engine.reduce(any, there)])[0])
+
+        if not again(ask):
+            raise ValueError(
+                "sample_weight is zero everywhere, expected at least one positive weight."
+            )
+
     def sample(self, most: int, seed: int) -> Ints:
         """Up to so many comparisons that have weight, as rows of X."""
         engine = self.engine
@@ -93,6 +103,8 @@ def _piece(group: list[list[Any]], n_rows: int) -> list[Any]:
     for block, number, _, length, given in group:
         name = f"triplets, chunk {number},"
         indices.append(as_triplets(block, n_rows, name))
+        if len(indices[-1]) != length:
+            raise ValueError(f"{name} has {len(indices[-1])} rows, expected {length}.")
         if given is not None:
             weights.append(_checked(given, length, number))
     joined = np.concatenate(indices)
@@ -106,12 +118,20 @@ def _piece(group: list[list[Any]], n_rows: int) -> list[Any]:
 
 
 def _checked(weights: Any, length: int, number: int) -> Floats:
-    w = np.asarray(weights, dtype=np.float64)
-    if w.shape != (length,) or not np.all((w >= 0.0) & (w < np.inf)):
+    name = f"sample_weight, chunk {number},"
+    w: Floats = as_real(name, weights).astype(np.float64)
+    if w.shape != (length,):
+        raise ValueError(f"{name} has shape {w.shape}, expected ({length},).")
+    bad = np.flatnonzero(~((w >= 0.0) & (w < np.inf)))
+    if len(bad):
         raise ValueError(
-            f"sample_weight, chunk {number}, must hold {length} finite numbers not below 0."
+            f"{name} holds {w[bad[0]]} at entry {bad[0]}, expected a finite number not below 0."
         )
     return w
+
+
+def _is_weighed(piece: list[Any]) -> bool:
+    return piece[1] is None or bool(np.any(piece[1]))
 
 
 def _sampled(piece: list[Any], most: int, seed: int) -> Ints:

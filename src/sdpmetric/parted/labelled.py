@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any
+from math import isnan
+from numbers import Number, Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._support.typing import Floats, Ints
-from ..engines.dask_arrays import RowChunks, is_dask
+from ..engines.dask_arrays import RowChunks, chunks_like, is_dask, named_rows
 from ..engines.engine import Resident, again
 from ..linalg.fingerprints import array_digest
 from ..triplets.knn import cross_triplets
@@ -36,6 +38,14 @@ def check_exact(n_rows: int, limit: int = EXACT_ROWS) -> None:
         )
 
 
+class Counted(NamedTuple):
+    """Distinct labels, ascending, how many rows have each, and the first chunk, for messages."""
+
+    labels: Any
+    sizes: Ints
+    name: str
+
+
 class ChunkedLabels:
     """Labels of rows in chunks, in an array or in chunks of the same lengths.
 
@@ -50,22 +60,17 @@ class ChunkedLabels:
         self.n_blocks = min(self.engine.n_workers, max(1, rows.shape[0] // 3))
         self.y: RowChunks | None = None
         if is_dask(y):
-            lengths = tuple(int(n) for n in np.diff(self.chunks.bounds))
-            self.y = RowChunks(y if y.ndim != 1 else _aligned(y, lengths), "y", self.engine, 1)
-            n = self.y.shape[0]
+            self.y = chunks_like(y, "y", self.chunks, "one label per row of X")
         else:
             self.given = np.asarray(y)
             if self.given.ndim != 1:
                 raise ValueError(f"y must have one label per row, got shape {self.given.shape}.")
             n = len(self.given)
-        if n != rows.shape[0]:
-            raise ValueError(f"y must have one label per row of X, {rows.shape[0]}, got {n}.")
-        if self.y is not None and not np.array_equal(self.y.bounds, self.chunks.bounds):
-            raise ValueError(
-                "y is divided into other chunks than the rows of X, expected the same."
-            )
-        found, self.sizes = again(self._count)
-        self.classes = as_labels(found)[0]
+            if n != rows.shape[0]:
+                raise ValueError(f"y must have one label per row of X, {rows.shape[0]}, got {n}.")
+        counted = again(self._count)
+        self.sizes = counted.sizes
+        self.classes = as_labels(counted.labels)[0]
 
     def fingerprint(self) -> bytes:
         """A digest of all labels, for checkpoints."""
@@ -79,11 +84,14 @@ class ChunkedLabels:
             return self.y.kept.handles
         return [self.given[rows] for rows in self.chunks.slices]
 
-    def _count(self) -> tuple[Any, Ints]:
-        engine = self.engine
-        counts = engine.reduce(_counts_merged, engine.map(_counts, self._labels()))
-        both: tuple[Any, Ints] = engine.collect([counts])[0]
-        return both
+    def _count(self) -> Counted:
+        engine, y = self.engine, self.y
+        spans = self.chunks.slices
+        names = [f"y ({named_rows(rows)})" for rows in spans] if y is None else y.names
+        chunks = [list(c) for c in zip(self._labels(), names, spans, strict=True)]
+        counts = engine.reduce(_counts_merged, engine.map(_counts, chunks))
+        found: Counted = engine.collect([counts])[0]
+        return found
 
     def blocks(self, row_map: RowMap, components: Floats | None) -> list[Any]:
         """Handles of all rows in blocks, one for each worker, mapped by a metric."""
@@ -159,25 +167,62 @@ class ChunkedLabels:
         return pieces
 
 
-def _aligned(y: Any, lengths: tuple[int, ...]) -> Any:
-    """Labels in chunks of the same lengths as those of X."""
-    known = not np.isnan(np.array(y.chunks[0], dtype=np.float64)).any()
-    return y.rechunk((lengths,)) if known and sum(y.chunks[0]) == sum(lengths) else y
-
-
-def _counts(y: Any) -> tuple[Any, Ints]:
+def _counts(chunk: list[Any]) -> Counted:
+    """Check the labels of a chunk and count them."""
+    y, name, rows = np.asarray(chunk[0]), chunk[1], chunk[2]
+    if y.shape != (rows.stop - rows.start,):
+        raise ValueError(f"{name} has shape {y.shape}, expected ({rows.stop - rows.start},).")
     try:
-        labels, counts = np.unique(np.asarray(y), return_counts=True)
-    except TypeError as error:
-        raise ValueError(f"y must hold one class label per row, all of a kind. {error}") from None
-    return labels, counts
+        labels, sizes = np.unique(y, return_counts=True)
+    except TypeError:
+        labels = y  # these have no order, and the reason is found below
+    if _missing(labels).any():
+        row = int(np.flatnonzero(_missing(y))[0])
+        raise ValueError(f"{name} holds {y[row]} in row {rows.start + row}, expected a label.")
+    if labels is y:
+        other = next((label for label in y if _kind(label) != _kind(y[0])), y[-1])
+        raise ValueError(
+            f"{name} holds {_shown(y[0])} and {_shown(other)}, expected labels all of a kind."
+        )
+    return Counted(labels, sizes, name)
 
 
-def _counts_merged(parts: list[tuple[Any, Ints]]) -> tuple[Any, Ints]:
-    labels, where = np.unique(np.concatenate([p[0] for p in parts]), return_inverse=True)
+def _missing(labels: Any) -> Any:
+    """Which labels are NaN, NaT, NA or None."""
+    if labels.dtype == object:
+        return np.array([_is_missing(label) for label in labels])
+    return np.isnan(labels) if labels.dtype.kind in "fcmM" else np.zeros(len(labels), dtype=bool)
+
+
+def _is_missing(label: Any) -> bool:
+    # By name: the last two are those of pandas, which may not be installed.
+    nothing = type(label).__name__ in ("NoneType", "NAType", "NaTType")
+    return nothing or (isinstance(label, Real) and isnan(label))
+
+
+def _counts_merged(parts: list[Counted]) -> Counted:
+    first = parts[0]
+    for part in parts[1:]:
+        # NumPy would make words of the numbers, and say nothing.
+        if _kind(part.labels[0]) != _kind(first.labels[0]):
+            raise ValueError(
+                f"{first.name} holds {_shown(first.labels[0])} and {part.name} holds "
+                f"{_shown(part.labels[0])}, expected labels all of a kind."
+            )
+    labels, where = np.unique(np.concatenate([p.labels for p in parts]), return_inverse=True)
     counts = np.zeros(len(labels), dtype=np.int64)
-    np.add.at(counts, where, np.concatenate([p[1] for p in parts]))
-    return labels, counts
+    np.add.at(counts, where, np.concatenate([p.sizes for p in parts]))
+    return Counted(labels, counts, first.name)
+
+
+def _shown(label: Any) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, str):
+        return "word"
+    return "number" if isinstance(label, (Number, np.bool_)) else type(label).__name__
 
 
 def _some_labels(chunk: list[Any], wanted: Ints) -> Any:
