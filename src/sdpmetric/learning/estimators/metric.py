@@ -26,10 +26,19 @@ from .validate import validated
 __all__ = ["MetricMixin", "components_of"]
 
 
-class MetricMixin(TransformerMixin):
-    """Distances under ``M = components_' components_``; a distance is the root of the form."""
+class _MapOfRows(TransformerMixin):
+    """`transform` of rows in memory, whose result scikit-learn's ``set_output`` converts."""
 
     components_: Floats
+
+    def transform(self, X: Any) -> Dense:
+        mapped: Dense = validated(self, X).mapped(self.components_).raw
+        return mapped
+
+
+# Without keys scikit-learn converts nothing here: it would compute a Dask array in this process.
+class MetricMixin(_MapOfRows, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+    """Distances under ``M = components_' components_``; a distance is the root of the form."""
 
     def transform(self, X: Any) -> Dense:
         """Map rows so that Euclidean distances between them are distances under the metric.
@@ -40,13 +49,19 @@ class MetricMixin(TransformerMixin):
 
         Returns
         -------
-        (n, k) array of X's precision; a dask.array, not computed yet, if X is one
+        (n, k) array of X's precision, or what ``set_output`` asks for; always a dask.array, not
+        computed yet, if X is one
         """
         check_is_fitted(self)
+        mapped: Dense = self._transform_lazily(X) if is_dask(X) else super().transform(X)
+        return mapped
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Dense:
+        """Fit to rows and `transform` them."""
         if is_dask(X):
-            lazy: Any = self._transform_lazily(X)
-            return lazy  # type: ignore[no-any-return]
-        mapped: Dense = self._validated(X).mapped(self.components_).raw
+            fitted: MetricMixin = self.fit(X, y, **fit_params)
+            return fitted.transform(X)
+        mapped: Dense = super().fit_transform(X, y, **fit_params)
         return mapped
 
     def _transform_lazily(self, X: Any) -> Any:
@@ -97,6 +112,12 @@ class MetricMixin(TransformerMixin):
         (n,) distances, not squared
         """
         check_is_fitted(self)
+        if is_dask(pairs):
+            # NumPy would compute it here, all of it.
+            raise ValueError(
+                "pairs is a Dask array, expected an array in one memory: pairs.compute(), or "
+                "differences of rows of transform(X), which stays lazy."
+            )
         given = as_floats("pairs", pairs)
         D = self.components_.shape[1]
         if given.ndim != 3 or given.shape[1:] != (2, D):
