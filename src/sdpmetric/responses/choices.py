@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .tables import Column
+
+_WHOLE = re.compile(r"\s*(\d+)\.0+\s*")
 
 
 def chosen_items(choice: Column, names: Sequence[str], cells: Sequence[Column]) -> Column:
     """The items that were chosen, whichever of three ways a file says it.
 
     Columns and places are understood only if no answer is an item of its own row, and places only
-    if items are not numbers themselves: 3 would be the third item, or the item 3.
+    if items are not numbers themselves: 3 would be the third item, or the item 3. The text "3.0" is
+    read as "3", unless an item is called "3.0": pandas writes integers with gaps so.
 
     Parameters
     ----------
@@ -30,23 +33,42 @@ def chosen_items(choice: Column, names: Sequence[str], cells: Sequence[Column]) 
     ['cat', 'elk']
     """
     answers = choice.astype(object)
-    if len(choice) == 0 or any(_same(column, answers) for column in cells):
+    if len(choice) == 0 or _items_of_their_rows(answers, cells):
         return choice
-    said = [_text(answer) for answer in answers]
-    named = any(not _text(item).isdecimal() for column in cells for item in column)
-    places = [str(place) for place in range(1, len(names) + 1)] if named else []
-    for known in (list(names), places):
-        if set(said) <= set(known):
-            which = [known.index(one) for one in said]
+    whole = np.fromiter(map(_whole, answers), dtype=object)
+    if _items_of_their_rows(whole, cells):
+        return whole
+    places = [str(place) for place in range(1, len(names) + 1)] if _named(cells) else []
+    for known, given in ((list(names), answers), (places, whole)):
+        texts = [_text(answer) for answer in given]
+        if set(texts) <= set(known):
+            which = [known.index(one) for one in texts]
             items = np.stack([column.astype(object) for column in cells])
-            picked: Column = items[which, np.arange(len(said))]
+            picked: Column = items[which, np.arange(len(texts))]
             return picked
     return choice
 
 
-def _same(column: Column, answers: Column) -> bool:
-    equal: npt.NDArray[np.bool_] = np.asarray(column.astype(object) == answers)
-    return bool(equal.any())
+def ways_to_answer(names: Sequence[str], cells: Sequence[Column]) -> str:
+    """How an answer may say which item was chosen, for messages; arguments of `chosen_items`."""
+    ways = f"the item, or in all rows its column ({', '.join(names)})"
+    return f"{ways}, or in all rows its place, 1 to {len(names)}" if _named(cells) else ways
+
+
+def _named(cells: Sequence[Column]) -> bool:
+    """Whether items have names, so that a number can only be a place."""
+    return any(not _text(_whole(item)).isdecimal() for column in cells for item in column)
+
+
+def _items_of_their_rows(answers: Column, cells: Sequence[Column]) -> bool:
+    """Whether any answer is an item of its own row."""
+    return any(np.any(np.asarray(column.astype(object) == answers)) for column in cells)
+
+
+def _whole(answer: Any) -> Any:
+    """The text "3.0" as "3"; anything else as it is."""
+    found = _WHOLE.fullmatch(answer) if isinstance(answer, str) else None
+    return answer if found is None else found[1]
 
 
 def _text(answer: Any) -> str:

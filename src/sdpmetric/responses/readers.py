@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._support.typing import Ints
-from .choices import chosen_items
+from .choices import chosen_items, ways_to_answer
 from .ids import Lookup
 from .tables import Column, check_names, check_three, column_names, columns_of
 
@@ -47,7 +47,7 @@ def odd_one_out(table: Any, odd: Any, columns: Sequence[str], lookup: Lookup) ->
     items, cells = _three(table, columns, lookup)
     if odd is not None:
         odd = chosen_items(odd, columns, cells)
-        items = _put_last(items, _chosen(odd, "odd", lookup, items, cells))
+        items = _put_last(items, _chosen(odd, "odd", lookup, items, cells, columns))
     # Both triplets of a row stand next to each other, so that rows can be repeated as one.
     found = np.concatenate([items, items[:, [1, 0, 2]]], axis=1).reshape(-1, 3)
     return found, np.repeat(np.arange(len(items)), 2), len(items)
@@ -58,7 +58,7 @@ def two_afc(table: Any, chosen: Any, columns: Sequence[str], lookup: Lookup) -> 
     items, cells = _three(table, columns, lookup)
     if chosen is not None:
         chosen = chosen_items(chosen, columns[1:], cells[1:])
-        picked = _chosen(chosen, "chosen", lookup, items, cells)
+        picked = _chosen(chosen, "chosen", lookup, items, cells, columns[1:])
         refuse(picked == 0, [*cells, chosen], "one of the two alternatives, not the anchor")
         items = np.where((picked == 2)[:, None], items[:, [0, 2, 1]], items)
     return items, np.arange(len(items)), len(items)
@@ -97,11 +97,26 @@ def _three(table: Any, columns: Sequence[str], lookup: Lookup) -> tuple[Ints, li
     return items, cells
 
 
-def _chosen(choice: Any, name: str, lookup: Lookup, items: Ints, cells: list[Column]) -> Ints:
-    """The place 0, 1 or 2 of the item that was chosen among the three."""
-    rows = lookup.rows(choice, name)
+def _chosen(
+    choice: Any,
+    name: str,
+    lookup: Lookup,
+    items: Ints,
+    cells: list[Column],
+    offered: Sequence[str],
+) -> Ints:
+    """The place 0, 1 or 2 of the item that was chosen; ``offered``: columns of alternatives."""
+    alternatives = cells[len(cells) - len(offered) :]
+    try:
+        rows = lookup.rows(choice, name)
+    except ValueError as error:  # an id that is unknown, or of another kind
+        raise ValueError(f"{error} An answer is {ways_to_answer(offered, alternatives)}.") from None
     same = items == rows[:, None]
-    refuse(~same.any(axis=1), [*cells, choice], f"one of the three as {name}")
+    bad = ~same.any(axis=1)
+    if bad.any():
+        count = "three" if len(offered) == 3 else "two"
+        ways = ways_to_answer(offered, alternatives)
+        refuse(bad, [*cells, choice], f"one of the {count} as {name}: {ways}")
     return np.nonzero(same)[1]
 
 
