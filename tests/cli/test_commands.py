@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner, Result
@@ -385,6 +386,18 @@ def test_empty_answers_are_skipped_and_counted_if_asked_to(run: Run) -> None:
     assert "all 1 answers are empty" in run("triplets 2afc none.csv --skip-empty", 1).stderr
 
 
+def test_answers_that_pandas_wrote_with_gaps(run: Run) -> None:
+    """A column of integers with a gap becomes 1.0, 2.0, ..."""
+    frame = pd.DataFrame({"a": ["x"] * 3, "b": ["y"] * 3, "c": ["z"] * 3, "odd": [1, None, 3]})
+    frame.to_csv("said.csv", index=False)
+    run("triplets odd-one-out said.csv --skip-empty -o t.csv")
+    assert [t["negative"] for t in _dicts("t.csv")] == ["x", "x", "z", "z"]
+    numbers = {"anchor": [5, 5], "a": [6, 6], "b": [7, 7], "chosen": [7, None]}
+    pd.DataFrame(numbers).to_csv("said.csv", index=False)
+    run("triplets 2afc said.csv --skip-empty -o t.csv")
+    assert [t["positive"] for t in _dicts("t.csv")] == ["7"]
+
+
 _ROLES = ("anchor", "positive", "negative")
 
 
@@ -411,6 +424,26 @@ def test_answers(run: Run, kind: str, text: str, expected: list[str]) -> None:
     Path("given.csv").write_text(text)
     found = rows_of(run(f"triplets {kind} given.csv").stdout)
     assert [" ".join(row[role] for role in _ROLES) for row in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "head", "option"),
+    [
+        ("2afc", "anchor,left,right,chosen", "--columns anchor,left,right"),
+        ("2afc", "left,right,anchor,participant,chosen", "--columns anchor,left,right"),
+        ("2afc --skip-empty", "anchor,left,right,chosen", "--columns anchor,left,right"),
+        ("2afc --chosen said", "anchor,left,right,said", "--columns anchor,left,right"),
+        ("2afc", "anchor,left,right,time,chosen", "--columns NAMES"),
+        ("rankings", "who,order", "--columns who,order"),
+        ("2afc", "anchor,a,b,said", "--chosen COLUMN"),
+        ("odd-one-out --skip-empty", "a,b,c,said", "--odd COLUMN"),
+    ],
+)
+def test_a_missing_column_names_the_option(run: Run, kind: str, head: str, option: str) -> None:
+    Path("given.csv").write_text(f"{head}\n{','.join('xyzuvw'[: head.count(',') + 1])}\n")
+    said = run(f"triplets {kind} given.csv", 1).stderr
+    assert said.startswith("Error: given.csv has no column ")
+    assert said.endswith(f": {option}\n")
 
 
 def test_answers_keep_who_and_how_much(run: Run) -> None:

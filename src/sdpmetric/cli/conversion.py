@@ -20,6 +20,7 @@ from .tables.writing import check_target, write
 _SKIP = " (--skip-empty leaves such answers out)"
 # What experiments write for an answer that did not come; R and pandas write the former two.
 _EMPTY = {"", "na", "nan", "null", "none"}
+_EXTRAS = ("participant", "weight", "count")  # columns that need no option
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,16 @@ def convert(
     check_target(options.output)
     if (options.items is None) != (options.id_ is None):
         raise ValueError("--items and --id belong together: a table, and the names of its rows.")
-    table, n_skipped = _answered(options, read(options.answers), choice)
+    table = read(options.answers)
+    _check_columns(options, table, choice)
+    table, n_skipped = _answered(options, table, choice)
     # The order is that of ``who, weight, count`` below.
     extras = {
         "participants": _extra(table, options.participant, "participant"),
         "weights": _extra(table, options.weight, "weight"),
         "counts": _extra(table, options.count, "count"),
     }
-    names = [name.strip() for name in options.columns.split(",") if name.strip()]
+    names = _names(options)
     # Without --columns, `from_triplets` finds the roles among all columns by itself.
     used = names or [name for name in table.columns if name not in extras.values()]
     cells: dict[str, Any] = {name: list(map(text_or_list, table.column(name))) for name in used}
@@ -105,11 +108,40 @@ def convert(
         print_json(summary, output=options.output)
 
 
+def _check_columns(options: AnswerOptions, table: Table, choice: Choice | None) -> None:
+    """Raise if a column is not there; the message names the option for another one."""
+    names = _names(options)
+    missing = [name for name in names if name not in table.columns]
+    if missing and table.columns:
+        other = ",".join(_likely(options, table, choice)) or "NAMES"
+        raise ValueError(f"{table.lacks(missing[0])} To read other columns: --columns {other}")
+    if choice is not None and choice.column not in table.columns:
+        option = f"--{choice.argument} COLUMN"
+        raise ValueError(f"{table.lacks(choice.column)} To read another column: {option}")
+
+
+def _likely(options: AnswerOptions, table: Table, choice: Choice | None) -> list[str]:
+    """The columns that can be meant, if as many are left as are needed; else none."""
+    names = _names(options)
+    other = {options.participant, options.weight, options.count, *_EXTRAS}
+    other |= {"" if choice is None else choice.column, *names}
+    left = [name for name in table.columns if name not in other]
+    found = [name if name in table.columns else "" for name in names]
+    if found.count("") != len(left):
+        return []
+    return [name or left.pop(0) for name in found]
+
+
+def _names(options: AnswerOptions) -> list[str]:
+    """The names of ``--columns``."""
+    return [name.strip() for name in options.columns.split(",") if name.strip()]
+
+
 def _answered(options: AnswerOptions, table: Table, choice: Choice | None) -> tuple[Table, int]:
     """The rows that hold an answer, and the number of those that were left out."""
     if not options.skip_empty:
         return table, 0
-    names = [name.strip() for name in options.columns.split(",") if name.strip()]
+    names = _names(options)
     # With several negatives, some may be missing.
     needed = names or [n for n in role_columns(table) if not n.startswith("negative_")]
     cells = [table.column(name) for name in needed]

@@ -87,7 +87,7 @@ class Table:
             raise ValueError(f"{self.name} has no column left for features.")
         for name in names:  # before an array as wide as a model says is made
             if name not in cells:
-                raise ValueError(self._lacks(name))
+                raise ValueError(self.lacks(name))
         X = np.empty((len(self), len(names)))
         for i, name in enumerate(names):
             X[:, i] = self._numbers(name, cells[name])
@@ -96,7 +96,7 @@ class Table:
     def column(self, name: str) -> Sequence[Any]:
         """The cells of a column as they were read; raise if there is none of this name."""
         if name not in self.columns:
-            raise ValueError(self._lacks(name))
+            raise ValueError(self.lacks(name))
         return self.columns[name]
 
     def numbers(self, name: str) -> Floats:
@@ -224,7 +224,8 @@ class Table:
                 f"{self.place(row)}: column {column + 1} is {value}, expected a finite number."
             )
 
-    def _lacks(self, name: str) -> str:
+    def lacks(self, name: str) -> str:
+        """The message that there is no column of this name."""
         known = ", ".join(map(repr, self.columns)) or "no named columns"
         return f"{self.name} has no column {name!r}; it has {shorten(known, 300)}."
 
