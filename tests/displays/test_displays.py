@@ -363,6 +363,20 @@ def test_frames_are_around_what_is_wrong() -> None:
     assert plain.rows.tolist() == np.linspace(0, len(y) - 1, 6).astype(int).tolist()
 
 
+def test_neighbors_of_few_rows() -> None:
+    """By default as many neighbours as there are, up to five."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(8, 4)), np.arange(8) % 2
+    metric = SDPMetric(2, 2, tol=1e-2).fit(X, y)
+    for n, expected in ((2, 1), (5, 4), (6, 5), (8, 5)):
+        display = NeighborsDisplay.from_estimator(metric, X[:n], shape=(2, 2))
+        assert display.after.rows.shape[1] == expected
+    apart = NeighborsDisplay.from_estimator(metric, X[:1], None, X[1:4], shape=(2, 2))
+    assert apart.after.rows.shape == (1, 3)
+    with pytest.raises(ValueError, match=r"Q has a single row and G is None"):
+        NeighborsDisplay.from_estimator(metric, X[:1], shape=(2, 2))
+
+
 def test_bad_arguments_of_neighbors() -> None:
     X, y = load_digits(n_class=2, return_X_y=True)
     metric = SDPMetric(tol=1e-2).fit(X, y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,15 +12,16 @@ from .._support.typing import Dense, Ints
 from ..evaluation.ranking import Ranking
 from ..evaluation.relevance import Relevance, by_labels
 from ..learning.fitted import fitted
-from ..linalg.items import Items, as_items
+from ..linalg.items import as_items
 from ..linalg.scaling import power_of_two
 from .drawing import RED, new_axes
+from .pictures import Pictures, pictures_of
 
 _GAP = 0.4  # between query, before and after, in widths of a picture
 _PAD = 0.14  # between pictures
 _HEAD = 0.9  # room for two lines of text
 _INCHES = 0.62  # width of a picture
-_QUERIES = 6  # more make the pictures small
+_QUERIES, _NEIGHBORS = 6, 5  # more make the pictures small
 
 
 class Nearest(NamedTuple):
@@ -29,12 +30,12 @@ class Nearest(NamedTuple):
     Attributes
     ----------
     rows : (n, k) rows of the gallery, nearest first
-    pictures : (n, k, h, w) or (n, k, h, w, 3)
+    pictures : (n, k, h, w) or (n, k, h, w, 3); (n, k) objects if sizes differ
     wrong : (n, k) whether the label differs from the query's; None without labels
     """
 
     rows: Ints
-    pictures: Dense
+    pictures: Pictures
     wrong: Dense | None
 
 
@@ -44,7 +45,7 @@ class NeighborsDisplay:
     Parameters
     ----------
     rows : (n,) rows of the queries
-    queries : (n, h, w) or (n, h, w, 3) pictures of the queries
+    queries : (n, h, w) or (n, h, w, 3) pictures of the queries; (n,) objects if sizes differ
     before, after : `Nearest` by Euclidean distance and by the metric
 
     Attributes
@@ -64,7 +65,7 @@ class NeighborsDisplay:
     ((6, 8, 8), (6, 5))
     """
 
-    def __init__(self, rows: Ints, queries: Dense, before: Nearest, after: Nearest) -> None:
+    def __init__(self, rows: Ints, queries: Pictures, before: Nearest, after: Nearest) -> None:
         self.rows, self.queries, self.before, self.after = rows, queries, before, after
 
     @classmethod
@@ -80,7 +81,7 @@ class NeighborsDisplay:
         images: Any = None,
         gallery_images: Any = None,
         queries: Any = None,
-        n_neighbors: int = 5,
+        n_neighbors: int | None = None,
     ) -> Self:
         """Find the nearest gallery rows of some queries.
 
@@ -91,23 +92,24 @@ class NeighborsDisplay:
         y_q : (n,) labels; neighbours of another label are drawn in a frame
         G, y_g : gallery, and its labels. None: the rows of Q search each other
         shape : (h, w) or (h, w, 3), the shape of a row as a picture
-        images : instead of ``shape``, the pictures of the rows of Q: (n, h, w) or (n, h, w, 3).
-            For rows that are no pictures, such as embeddings
+        images : instead of ``shape``, the pictures of the rows of Q: (n, h, w) or (n, h, w, 3),
+            or a list of n pictures of any sizes. For rows that are no pictures, such as embeddings
         gallery_images : the pictures of the rows of G, if there is a G
         queries : number of queries, evenly spread over Q, or a list of rows of Q. None: six, or
             as many as Q has
-        n_neighbors : number of neighbours for each of the two distances
+        n_neighbors : number of neighbours for each of the two distances. None: five, or as many
+            as there are
         """
         parts = fitted(estimator)
         query_items = as_items(Q, "Q")
         gallery = query_items if G is None else as_items(G, "G")
-        shown = _pictures(query_items, images, shape, "images")
+        shown = pictures_of(query_items, images, shape, "images")
         found_shown = shown
         if G is not None:
-            found_shown = _pictures(gallery, gallery_images, shape, "gallery_images")
+            found_shown = pictures_of(gallery, gallery_images, shape, "gallery_images")
         elif gallery_images is not None:
             raise ValueError("gallery_images is given but G is None, expected the rows it shows.")
-        k = check_integer("n_neighbors", n_neighbors, 1, gallery.shape[0] - (G is None))
+        k = _count(n_neighbors, gallery.shape[0] - (G is None))
         rows = _rows(queries, query_items.shape[0])
         if y_g is not None and (y_q is None or G is None):
             raise ValueError("y_g is given, expected G, which it labels, and y_q as well.")
@@ -130,17 +132,17 @@ class NeighborsDisplay:
         Returns the display itself.
         """
         n, k = self.before.rows.shape
-        tall = self.queries.shape[1] / self.queries.shape[2]
+        sizes = [picture.shape[:2] for picture in self._shown()]
+        tall = float(np.median([height / width for height, width in sizes]))
         width = (2 * k + 1) * (1.0 + _PAD) + 2 * _GAP
         height = n * (tall + _PAD) + _HEAD
         ax = new_axes(ax, (_INCHES * width, _INCHES * height + 0.1))
-        shown = self.queries, self.before.pictures, self.after.pictures
         # One grey scale for all pictures, or equal pictures would look different.
-        low, high = min(p.min() for p in shown), max(p.max() for p in shown)
+        low, high = min(p.min() for p in self._shown()), max(p.max() for p in self._shown())
         unit = power_of_two(max(abs(low), abs(high)))  # high - low may overflow
         low, high = unit * low, unit * high
 
-        def column(pictures: Dense, left: float, wrong: Any) -> None:
+        def column(pictures: Pictures, left: float, wrong: Any) -> None:
             for line in range(n):
                 level = (unit * pictures[line] - low) / max(high - low, np.finfo(float).tiny)
                 corner = (left, -line * (tall + _PAD) - tall)
@@ -161,15 +163,25 @@ class NeighborsDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
+    def _shown(self) -> Iterator[Dense]:
+        """All pictures of the grid, one by one."""
+        yield from self.queries
+        for side in (self.before, self.after):
+            for line in side.pictures:
+                yield from line
+
 
 def _draw(
     ax: Any, level: Dense, corner: tuple[float, float], tall: float, cmap: str, *, framed: bool
 ) -> None:
-    """Draw a picture of width one with its lower left corner at a place."""
+    """Draw a picture into the middle of a cell of width one, its lower left corner at a place."""
     from matplotlib.patches import Rectangle
 
     left, bottom = corner
-    place = (left, left + 1.0, bottom, bottom + tall)
+    own = level.shape[0] / level.shape[1]
+    # Half of the room that a picture of another shape leaves free, at its sides or above and below.
+    side, above = 0.5 * max(0.0, 1.0 - tall / own), 0.5 * max(0.0, tall - own)
+    place = (left + side, left + 1.0 - side, bottom + above, bottom + tall - above)
     ax.imshow(level, cmap=cmap, vmin=0.0, vmax=1.0, extent=place)
     if framed:
         ax.add_patch(Rectangle(corner, 1.0, tall, fill=False, edgecolor=RED, linewidth=2.5))
@@ -190,35 +202,11 @@ def _search(
     return nearest, wrong
 
 
-def _pictures(
-    X: Items, images: Any, shape: tuple[int, ...] | None, name: str
-) -> Callable[[Ints], Dense]:
-    """A function from row numbers to pictures: the rows themselves, or the images beside them."""
-    n, D = X.shape
-    if images is None:
-        known = isinstance(shape, tuple) and _is_picture(shape)
-        if not known or int(np.prod(shape or ())) != D:
-            raise ValueError(
-                f"shape must be (h, w) or (h, w, 3) with {D} entries in all, or {name} be given; "
-                f"got {shape!r}."
-            )
-        assert shape is not None
-        return lambda rows: X.rows(rows.ravel()).astype(np.float64).reshape(*rows.shape, *shape)
-    if shape is not None:
-        raise ValueError(f"{name} stands instead of shape, expected only one of the two.")
-    given = np.asarray(images)
-    if len(given.shape) < 3 or len(given) != n or not _is_picture(given.shape[1:]):
-        raise ValueError(
-            f"{name} must have shape ({n}, h, w) or ({n}, h, w, 3), a picture for each row, got "
-            f"{given.shape}."
-        )
-    if given.dtype.kind not in "fiub" or not np.isfinite(given).all():
-        raise ValueError(f"{name} must hold finite numbers, got dtype {given.dtype}.")
-    return lambda rows: given[rows].astype(np.float64)
-
-
-def _is_picture(shape: tuple[int, ...]) -> bool:
-    return (len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)) and min(shape) > 0
+def _count(n_neighbors: Any, most: int) -> int:
+    if most < 1:
+        raise ValueError("Q has a single row and G is None, expected another row to find.")
+    given = min(_NEIGHBORS, most) if n_neighbors is None else n_neighbors
+    return check_integer("n_neighbors", given, 1, most)
 
 
 def _rows(queries: Any, n: int) -> Ints:
