@@ -4,8 +4,9 @@
 
 Every fault of `support/faults.py` (workers killed, added or paused, the connection dropped), each
 at random moments of its own fit. `--kills 10` also kills the client with SIGKILL, in fits with a
-checkpoint; the next process goes on. Counts what was tried and what was lost; exit code 1 for any
-loss.
+checkpoint; the next process goes on. A try whose fault came after the end of its fit is repeated,
+each time with an earlier moment. Counts the faults that happened and what was lost; exit code 1 for
+any loss, and if a fault came too late again and again.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,12 +31,46 @@ from tests.support.clusters import local_cluster
 from tests.support.faults import FAULTS, Disturbed, Saboteur
 
 _SIZE: dict[str, Any] = {"n_rows": 6000, "n_comparisons": 60_000}
+_REPETITIONS = 5  # of a try that came too late
+_TOO_LATE = "too late"
+
+# Runs one fit and disturbs it; how late, as a share of the usual range of moments.
+Try = Callable[[float], str]
 
 
-def disturbed(name: str, problem: Disturbed, rng: np.random.Generator) -> str:
+@dataclass
+class Count:
+    """How many faults happened, how many fits were lost, how many faults always came too late."""
+
+    happened: int = 0
+    lost: int = 0
+    too_late: int = 0
+
+    def run(self, name: str, times: int, attempt: Try) -> None:
+        """Try a fault so many times, and print what happened."""
+        for number in range(times):
+            found = repeated(attempt)
+            self.lost += found.startswith("LOST")
+            self.too_late += found.startswith(_TOO_LATE)
+            self.happened += not found.startswith(_TOO_LATE)
+            print(f"{name}, {number + 1} of {times}: {found}", flush=True)
+
+
+def repeated(attempt: Try) -> str:
+    """Try until the fault comes before the end of its fit, but not for ever."""
+    found = _TOO_LATE
+    for number in range(_REPETITIONS):
+        found = attempt(0.5**number)
+        if not found.startswith(_TOO_LATE):
+            break
+    return found
+
+
+def disturbed(name: str, problem: Disturbed, rng: np.random.Generator, late: float) -> str:
     """Run one fit on a new cluster, with a fault at a random moment; return what happened."""
+    at, delay = int(late * rng.integers(0, 8)), late * rng.uniform(0.0, 0.5)
     with local_cluster(3, memory_limit="1GB") as client:
-        saboteur = Saboteur(client, FAULTS[name], int(rng.integers(0, 8)), rng.uniform(0.0, 0.5))
+        saboteur = Saboteur(client, FAULTS[name], at, delay)
         began = time.perf_counter()
         try:
             problem.check(problem.fit(saboteur))
@@ -40,23 +79,32 @@ def disturbed(name: str, problem: Disturbed, rng: np.random.Generator) -> str:
         seconds = time.perf_counter() - began
         saboteur.end()
     if saboteur.happened is None:
-        return f"too late, {seconds:.0f} s"
+        return f"{_TOO_LATE}, {seconds:.0f} s"
     return f"kept, after {saboteur.happened} evaluations, {seconds:.0f} s"
 
 
-def killed_client(problem: Disturbed, rng: np.random.Generator, folder: Path) -> str:
+def killed_client(rng: np.random.Generator, late: float) -> str:
     """Kill the process of a fit once at a random moment, then let it go on to its end."""
+    with TemporaryDirectory() as folder:
+        return _killed_client(6.0 + late * rng.uniform(0.0, 14.0), Path(folder) / "state")
+
+
+def _killed_client(moment: float, folder: Path) -> str:
     command = [sys.executable, "-m", "tests.campaigns.cluster", "--child", str(folder)]
     child = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
-    moment = rng.uniform(6.0, 20.0)
-    time.sleep(moment)
-    finished = child.poll() is not None
+    try:
+        code = child.wait(moment)
+    except subprocess.TimeoutExpired:
+        code = None
     # The scheduler lives in that process, and its workers with it: all of them are killed.
-    os.killpg(child.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
     child.wait()
+    if code is not None:
+        return f"{_TOO_LATE}, before {moment:.0f} s" if code == 0 else f"LOST: exit code {code}"
     found = subprocess.run(command, capture_output=True, text=True, check=False)
-    when = "at its end" if finished else f"after {moment:.0f} s"
-    return f"kept, {when}" if found.returncode == 0 else f"LOST: {found.stderr[-300:]}"
+    after = f"kept, after {moment:.0f} s"
+    return after if found.returncode == 0 else f"LOST: {found.stderr[-300:]}"
 
 
 def run_child(folder: Path) -> None:
@@ -77,20 +125,14 @@ def main() -> int:
     if options.child is not None:
         run_child(options.child)
         return 0
-    rng, lost = np.random.default_rng(options.seed), 0
+    rng, count = np.random.default_rng(options.seed), Count()
     problem = Disturbed.make(**_SIZE)
     for name in [options.fault] if options.fault else FAULTS:
-        for number in range(options.times):
-            found = disturbed(name, problem, rng)
-            lost += found.startswith("LOST")
-            print(f"{name}, {number + 1} of {options.times}: {found}", flush=True)
-    for number in range(0 if options.fault else options.kills):
-        with TemporaryDirectory() as folder:
-            found = killed_client(problem, rng, Path(folder) / "state")
-        lost += found.startswith("LOST")
-        print(f"the client is killed, {number + 1} of {options.kills}: {found}", flush=True)
-    print(f"lost: {lost}")
-    return int(lost > 0)
+        count.run(name, options.times, partial(disturbed, name, problem, rng))
+    if not options.fault:
+        count.run("the client is killed", options.kills, partial(killed_client, rng))
+    print(f"faults: {count.happened}, too late: {count.too_late}, lost: {count.lost}")
+    return int(count.lost + count.too_late > 0)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sdpmetric import TripletSDPMetric
+from tests.campaigns.cluster import Count
 from tests.support.clusters import local_cluster
 from tests.support.faults import FAULTS, SETTINGS, Disturbed, Saboteur, pids
 
@@ -64,3 +65,20 @@ def test_rows_that_the_user_has_persisted_may_be_lost_with_the_connection(
     assert saboteur.happened is not None
     assert ("persisted" in lost) == (lost != "")
     assert hasattr(metric, "components_") == (lost == "")
+
+
+def test_a_campaign_repeats_faults_that_came_too_late(capsys: pytest.CaptureFixture[str]) -> None:
+    moments = []
+
+    def attempt(late: float) -> str:
+        moments.append(late)
+        return "kept" if len(moments) in (3, 4) else "too late, 1 s"
+
+    count = Count()
+    count.run("a fault", 2, attempt)
+    assert moments == [1.0, 0.5, 0.25, 1.0]
+    assert count == Count(happened=2)
+    count.run("a fault", 1, attempt)  # too late for ever
+    assert len(moments) == 9
+    assert count == Count(happened=2, too_late=1)
+    assert capsys.readouterr().out.splitlines()[-1] == "a fault, 1 of 1: too late, 1 s"
