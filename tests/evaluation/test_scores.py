@@ -361,7 +361,23 @@ def test_scores_at_ranks_without_sorting_the_gallery(monkeypatch: pytest.MonkeyP
         found["map"]
 
 
-@pytest.mark.parametrize("bad", ["hits", ["hit@5"], []])
+def test_scores_with_ranks_of_their_own() -> None:
+    Q, y_q, G, y_g = split()
+    expected = retrieval_scores(Q, y_q, G, y_g, k=(1, 3, 5)).means
+    own = retrieval_scores(Q, y_q, G, y_g, scores=("ndcg@5", "hit@1")).means
+    assert list(own) == ["hit@1", "ndcg@5"]  # in the order of the table
+    some = retrieval_scores(Q, y_q, G, y_g, k=3, scores=("hit@1", "hit", "map", "hit@3")).means
+    assert list(some) == ["hit@3", "hit@1", "map"]
+    for name, value in (own | some).items():
+        assert value == expected[name]
+    one = np.zeros(len(Q)), G[:4], np.zeros(4)
+    few = retrieval_scores(Q, *one, scores="hit@4")  # the default k is too large
+    assert list(few.means) == ["hit@4"]
+    with pytest.raises(ValueError, match=r"rank of 'hit@5' in scores must be .* at most 4, got 5"):
+        retrieval_scores(Q, *one, scores="hit@5")
+
+
+@pytest.mark.parametrize("bad", ["hits", ["hit@0"], ["map@5"], ["hit@x"], ["hit@"], [5], []])
 def test_names_of_scores(bad: Any) -> None:
     with pytest.raises(ValueError, match=r"scores must be some of precision, .* got "):
         retrieval_scores(*split(), scores=bad)

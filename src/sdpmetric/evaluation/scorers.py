@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from .scores import AT_RANK, OVERALL, retrieval_scores
-
-# As `retrieval_scores` names its scores: no leading zero, no digits of other scripts.
-_RANK = re.compile("[1-9][0-9]{0,17}")
+from .scores import AT_RANK, OVERALL, RANK, retrieval_scores
 
 
 def retrieval_scorer(score: str, *, G: Any = None, y_g: Any = None) -> RetrievalScorer:
@@ -66,7 +62,7 @@ def check_score(name: str, score: object, others: tuple[str, ...] = ()) -> int |
         kind, at, rank = score.partition("@")
         if score in OVERALL or score in others:
             return None
-        if at and kind in AT_RANK and _RANK.fullmatch(rank):
+        if at and kind in AT_RANK and RANK.fullmatch(rank):
             return int(rank)
     at_rank = ", ".join(f"'{kind}@k'" for kind in AT_RANK)
     whole = ", ".join(repr(kind) for kind in (*others, *OVERALL))

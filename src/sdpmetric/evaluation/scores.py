@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,8 @@ from .relevance import by_ids, by_labels
 
 AT_RANK = ("precision", "recall", "hit", "ndcg")
 OVERALL = ("map", "mrr")
+_KNOWN = f"{', '.join((*AT_RANK, *OVERALL))}, or such as 'hit@1'"
+RANK = re.compile("[1-9][0-9]{0,17}")  # the k of "hit@k": no leading zero, no other digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +86,11 @@ def retrieval_scores(
     G : (N, D) gallery. None: the queries search each other, and none finds itself
     y_g : (N,) labels of the gallery
     relevant : instead of labels, for each query the rows of the gallery that are relevant
-    k : the ranks at which to score, at most the size of the gallery
-    scores : which scores to compute, such as ``("hit", "recall")``. "map" and "mrr" sort the whole
-        gallery for each query; the others need only the k nearest rows, which is many times faster
-        in a large gallery
+    k : the ranks at which to score, at most the size of the gallery. Has no effect if all of
+        ``scores`` name their ranks
+    scores : which scores to compute: "hit" at all ranks of ``k``, "hit@1" at this rank alone.
+        "map" and "mrr" sort the whole gallery for each query; the others need only the k nearest
+        rows, which is many times faster in a large gallery
     metric : a fitted metric, or any transformer or pipeline, to map Q and G by; None: as they are
     n_jobs : threads; -1 for all cores, None for as many as BLAS may use
 
@@ -113,16 +117,15 @@ def retrieval_scores(
     n = items.shape[0]
     size = n if gallery is None else gallery.shape[0]
     # Without a gallery a query finds all rows other than itself.
-    ranks = _ranks(k, size - (gallery is None))
+    names = _names(scores, k, size - (gallery is None))
     _check_roles(y_q, gallery, y_g, relevant)
     if relevant is None:
         relevance = by_labels(y_q, y_g, n, size)
     else:
         relevance = by_ids(relevant, n, size, alone=gallery is None)
-    chosen = _chosen(scores)
-    names = [name for kind in chosen for name in ([kind] if kind in OVERALL else _at(kind, ranks))]
+    ranks = sorted({int(name.partition("@")[2]) for name in names if "@" in name} or {1})
     values = {name: np.full(n, np.nan) for name in names}
-    whole = bool(set(chosen) & set(OVERALL))
+    whole = bool(set(names) & set(OVERALL))
 
     with thread_pool(check_jobs(n_jobs)):
         ranking = Ranking(items, gallery)
@@ -146,19 +149,32 @@ def retrieval_scores(
     return _gathered(values, counts > 0)
 
 
-def _chosen(scores: Any) -> list[str]:
-    """Check the names of scores, in the order of their table."""
-    known = (*AT_RANK, *OVERALL)
+def _names(scores: Any, k: Any, most: int) -> list[str]:
+    """The names of all scores to compute, "hit@1" and so on, in the order of their table."""
+    if most < 1:
+        raise ValueError("Q has a single row and there is no G, expected something to be found.")
     given = [scores] if isinstance(scores, str) else list(scores)
-    unknown = [name for name in given if name not in known]
-    if unknown or not given:
-        found = repr(unknown[0]) if unknown else "none"
-        raise ValueError(f"scores must be some of {', '.join(known)}, got {found}.")
-    return [name for name in known if name in given]
+    if not given:
+        raise ValueError(f"scores must be some of {_KNOWN}, got none.")
+    kinds = [_kind_and_rank(name, most) for name in given]
+    plain = {kind for kind, rank in kinds if rank is None}
+    # The default ranks may be too large for a gallery, and have no effect if all are named.
+    ranks = _ranks(k, most) if plain else []
+    names: list[str] = []
+    for kind in AT_RANK:
+        own = [rank for one, rank in kinds if one == kind and rank is not None]
+        names += [f"{kind}@{rank}" for rank in [*(ranks if kind in plain else []), *own]]
+    return list(dict.fromkeys([*names, *(kind for kind in OVERALL if kind in plain)]))
 
 
-def _at(kind: str, ranks: list[int]) -> list[str]:
-    return [f"{kind}@{rank}" for rank in ranks]
+def _kind_and_rank(name: Any, most: int) -> tuple[str, int | None]:
+    """The kind of a score, and its rank if the name has one."""
+    kind, at, rank = str(name).partition("@")
+    if at and kind in AT_RANK and RANK.fullmatch(rank):
+        return kind, check_integer(f"the rank of {name!r} in scores", int(rank), 1, most)
+    if at or kind not in (*AT_RANK, *OVERALL):
+        raise ValueError(f"scores must be some of {_KNOWN}, got {name!r}.")
+    return kind, None
 
 
 def _mapped(Q: Any, G: Any, metric: Any) -> tuple[Items, Items | None]:
@@ -180,8 +196,6 @@ def _mapped(Q: Any, G: Any, metric: Any) -> tuple[Items, Items | None]:
 
 
 def _ranks(k: Any, most: int) -> list[int]:
-    if most < 1:
-        raise ValueError("Q has a single row and there is no G, expected something to be found.")
     given = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
     if not given:
         raise ValueError("k is empty, expected at least one rank.")
