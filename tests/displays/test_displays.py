@@ -367,7 +367,7 @@ def test_neighbors_of_few_rows() -> None:
     """By default as many neighbours as there are, up to five."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(8, 4)), np.arange(8) % 2
-    metric = SDPMetric(2, 2, tol=1e-2).fit(X, y)
+    metric = SDPMetric(n_neighbors=2, n_impostors=2, tol=1e-2).fit(X, y)
     for n, expected in ((2, 1), (5, 4), (6, 5), (8, 5)):
         display = NeighborsDisplay.from_estimator(metric, X[:n], shape=(2, 2))
         assert display.after.rows.shape[1] == expected

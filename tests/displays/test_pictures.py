@@ -25,7 +25,8 @@ def test_pictures_of_many_sizes_are_drawn_as_they_are(images: list[Any]) -> None
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     X = np.random.default_rng(1).normal(size=(5, 3))
-    metric = SDPMetric(2, 2, tol=1e-2).fit(np.vstack([X, X + 0.1]), [0, 1, 0, 1, 0] * 2)
+    metric = SDPMetric(n_neighbors=2, n_impostors=2, tol=1e-2)
+    metric.fit(np.vstack([X, X + 0.1]), [0, 1, 0, 1, 0] * 2)
     display = NeighborsDisplay.from_estimator(metric, X, images=images).plot()
     assert [picture.shape for picture in display.queries] == SIZES
     after = display.after
