@@ -483,6 +483,19 @@ def test_export_names_its_file_once(songs: Run) -> None:
         assert "Give the file to write once" in songs(line, 2).stderr
 
 
+def test_export_says_how_sentence_transformers_compares(songs: Run) -> None:
+    line = "export songs.safetensors dense --to sentence-transformers"
+    wrote, note = songs(line).stdout.splitlines()
+    assert wrote == "wrote dense"
+    assert 'similarity_fn_name="euclidean"' in note
+    assert "--base" in note
+    assert json.loads(songs(f"{line} --json").stdout)["output"] == "dense"
+    Path("base").mkdir()
+    Path("base/modules.json").write_text("[]")
+    whole = songs("export songs.safetensors whole --to sentence-transformers --base base")
+    assert whole.stdout == "wrote whole\n"
+
+
 def test_export_with_options(songs: Run) -> None:
     songs("export songs.safetensors i.faiss --rows songs.csv")
     songs("export songs.safetensors f.sql --name nearer")

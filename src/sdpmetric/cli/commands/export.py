@@ -15,6 +15,10 @@ from ..options import as_json, max_bytes
 from ..printing import print_json, say
 
 F = TypeVar("F", bound=Callable[..., Any])
+_COSINE = (
+    "sentence-transformers compares by cosine, and the metric is Euclidean: pass "
+    'similarity_fn_name="euclidean" to SentenceTransformer, or write a whole model with --base.'
+)
 
 
 def _target_options(f: F) -> F:
@@ -87,3 +91,5 @@ def export(
         print_json(summary | {"n_features": n_features, "n_components": n_components})
     else:
         say(f"wrote {written}")
+        if kind == "sentence-transformers" and "base" not in given:
+            say(_COSINE)
