@@ -19,7 +19,7 @@ from sdpmetric.solvers import FrankWolfe, Limits, LowRank
 from sdpmetric.solvers.continuation import Continuation
 from tests.support.lanes import some
 from tests.support.parts import objective_of, parted
-from tests.support.problems import SMOOTH, Case, Floats, random_case
+from tests.support.problems import LOSSES, SMOOTH, Case, Floats, random_case
 
 # Cases of `random_case` by seed: weights in all, a prior in 2 (the identity) and 3 (a matrix).
 CASES = [(loss, seed) for loss in SMOOTH for seed in (0, 2, 3)]
@@ -76,6 +76,33 @@ def test_a_point_is_the_same_in_parts(
     assert fixed.rho == 0.1
     assert close(fixed.value, expected_fixed.value)
     assert close(fixed.with_rho(None).value, expected.value)
+
+
+@pytest.mark.parametrize("engine", ["threads", pytest.param("cluster", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("loss", "kind"), [*((loss, "dense") for loss in LOSSES), ("huber", "csr")]
+)
+def test_the_certificate_of_a_point_is_the_same_in_parts(
+    engine: str, loss: str, kind: str, request: pytest.FixtureRequest
+) -> None:
+    case = random_case(2, "huber" if loss == "hinge" else loss)
+    X = sp.csr_array(case.X) if kind == "csr" else None
+    divided: Any = parted(case, request.getfixturevalue(engine), 2, X)
+    whole: Any = objective_of(case, X)
+    solver: Any = LowRank()
+    if loss == "hinge":
+        solver = Continuation(solver)
+        divided, whole = divided.with_loss(Hinge()), whole.with_loss(Hinge())
+    P = factor(case)
+    # The gradient at a given rho: the best rho of the hinge is a margin, where the slope jumps.
+    point, expected = replace(divided, fixed_rho=0.1).at(P), whole.at(P).with_rho(0.1)
+    assert close(point.value, expected.value)
+    assert close(point.gradient(), expected.times(P))
+    # Value and bound at the best rho: no step is made, so this is the certificate of P itself.
+    found, proven = (solver(o, P, Limits(max_iter=0)) for o in (divided, whole))
+    assert np.isfinite(proven.upper_bound)
+    for name in ("objective", "upper_bound", "gap"):
+        assert getattr(found, name) == pytest.approx(getattr(proven, name), rel=1e-10), name
 
 
 @pytest.mark.parametrize("guess", [0.0, 1e-9, 0.3, 50.0])
