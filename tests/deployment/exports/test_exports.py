@@ -18,7 +18,7 @@ import pytest
 import safetensors.numpy
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
-from sklearn.impute import SimpleImputer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -266,7 +266,55 @@ def test_onnx_of_a_step_nobody_knows(rows: tuple[Floats, Ints], tmp_path: Path) 
         pass
 
     model = make_pipeline(Mine(), SDPMetric(3, tol=1e-2)).fit(*rows)
-    with pytest.raises(ValueError, match=r"metric has a step that skl2onnx cannot convert: .*Mine"):
+    with pytest.raises(ValueError, match=r"that skl2onnx cannot convert: 'mine': .*Mine"):
+        export(model, tmp_path / "m.onnx")
+    assert os.listdir(tmp_path) == []
+
+
+def with_gaps(rows: tuple[Floats, Ints]) -> tuple[Floats, Ints]:
+    X = rows[0].copy()
+    X[::7, 1], X[::11, 3] = np.nan, np.nan
+    return X, rows[1]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("features", ["missing-only", "all"])
+def test_onnx_of_a_missing_indicator(
+    features: str, rows: tuple[Floats, Ints], tmp_path: Path
+) -> None:
+    X, y = with_gaps(rows)
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    every = slice(0, X.shape[1])
+    both = ColumnTransformer(
+        [("numbers", numbers, every), ("gaps", MissingIndicator(features=features), every)]
+    )
+    model = make_pipeline(both, SDPMetric(tol=1e-2)).fit(X, y)
+    export(model, tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    (mapped,) = session.run(None, {"X": X.astype(np.float32)})
+    np.testing.assert_allclose(mapped, model.transform(X), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_onnx_of_a_missing_indicator_for_another_value(
+    rows: tuple[Floats, Ints], tmp_path: Path
+) -> None:
+    X, y = with_gaps(rows)
+    gaps = MissingIndicator(missing_values=-1, features="all")
+    X = np.nan_to_num(X, nan=-1.0)
+    model = make_pipeline(gaps, SDPMetric(tol=1e-2)).fit(X, y)
+    with pytest.raises(ValueError, match=r"'missingindicator': .* missing_values=-1, expected nan"):
+        export(model, tmp_path / "m.onnx")
+
+
+def test_onnx_of_an_imputer_that_adds_columns(rows: tuple[Floats, Ints], tmp_path: Path) -> None:
+    """Without its columns, the file that was written failed at its first row."""
+    X, y = with_gaps(rows)
+    imputer = make_pipeline(SimpleImputer(add_indicator=True))
+    named = ColumnTransformer([("numbers", imputer, slice(0, X.shape[1]))])
+    model = make_pipeline(named, SDPMetric(tol=1e-2)).fit(X, y)
+    words = r"'columntransformer.numbers.simpleimputer' has add_indicator=True, expected a Missing"
+    with pytest.raises(ValueError, match=words):
         export(model, tmp_path / "m.onnx")
     assert os.listdir(tmp_path) == []
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.compose import ColumnTransformer
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..._support.files import replace_bytes
@@ -79,6 +81,7 @@ def _pipeline(model: Any) -> Any:
     from .skl2onnx_converters import register
 
     check_is_fitted(model)
+    _check_indicators(model)
     register()
     # Without zipmap, probabilities come as one array; by default as a list of dicts.
     options = {id(model): {"zipmap": False}} if is_classifier(model) else None
@@ -86,7 +89,43 @@ def _pipeline(model: Any) -> Any:
         return skl2onnx.to_onnx(model, initial_types=_inputs(model), options=options)
     except Exception as error:  # converters raise whatever they like, RuntimeError for example
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise ValueError(f"metric has a step that skl2onnx cannot convert: {reason}.") from error
+        raise ValueError(
+            f"metric has a step that skl2onnx cannot convert: {_failed(model, error)}{reason}."
+        ) from error
+
+
+def _check_indicators(model: Any) -> None:
+    """Raise for an imputer that adds columns: skl2onnx would leave them out without a word."""
+    for name, step in _steps(model):
+        added = getattr(step, "indicator_", None)
+        if added is not None and len(added.features_):
+            raise ValueError(
+                f"metric has a step that skl2onnx cannot convert: {name!r} has add_indicator=True, "
+                "expected a MissingIndicator beside it, in a ColumnTransformer."
+            )
+
+
+def _failed(model: Any, error: Exception) -> str:
+    """The step that an error is about, if one alone is of a class that the error names."""
+    found = [
+        name for name, step in _steps(model) if re.search(rf"\b{type(step).__name__}\b", str(error))
+    ]
+    return f"{found[0]!r}: " if len(found) == 1 else ""
+
+
+def _steps(model: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """All steps within a pipeline, with names such as "columntransformer.numbers.simpleimputer"."""
+    parts: list[tuple[str, Any]] = []
+    if isinstance(model, Pipeline):
+        parts = list(model.steps)
+    elif isinstance(model, ColumnTransformer):
+        parts = [(key, part) for key, part, _ in model.transformers_]
+    elif isinstance(model, FeatureUnion):
+        parts = list(model.transformer_list)
+    elif not isinstance(model, str):  # "passthrough" and "drop"
+        yield name, model
+    for key, part in parts:
+        yield from _steps(part, f"{name}.{key}" if name else key)
 
 
 def _inputs(model: Any) -> list[tuple[str, Any]]:
