@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ..command import Command
+from ..given_once import Command
 from ..options import as_json, drop, id_column, max_bytes, output
 
 _COUNT = click.IntRange(1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ..command import Command
 from ..errors import called
+from ..given_once import Command
 from ..options import as_json, drop, id_column, label, max_bytes, triplet_files
 from ..printing import print_json, say
 

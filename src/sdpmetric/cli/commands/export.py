@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from ...deployment.exports.targets import SUFFIXES, TARGETS
-from ..command import Command
+from ..given_once import Command
 from ..options import as_json, max_bytes
 from ..printing import print_json, say
 

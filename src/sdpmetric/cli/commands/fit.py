@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from ...problem.loss_names import LOSSES
-from ..command import Command
 from ..errors import NOT_CONVERGED
+from ..given_once import Command
 from ..interrupts import interrupt_code
 from ..options import as_json, drop, id_column, label, max_bytes, output, triplet_files
 from ..printing import print_json, say

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..command import Command
+from ..given_once import Command
 from ..options import as_json, max_bytes
 from ..printing import one_line, print_json, say
 

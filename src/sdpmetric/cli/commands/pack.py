@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..command import Command
+from ..given_once import Command
 from ..options import as_json, drop, output
 from ..printing import print_json, say
 

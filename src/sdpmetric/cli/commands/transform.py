@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..command import Command
+from ..given_once import Command
 from ..options import as_json, drop, id_column, max_bytes, output
 from ..printing import print_json
 

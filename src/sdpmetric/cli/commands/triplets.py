@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ..command import CommandGroup
+from ..given_once import CommandGroup
 from ..options import as_json, drop, id_column, label, max_bytes, output
 from ..printing import print_json
 

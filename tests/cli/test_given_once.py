@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from sdpmetric.cli import main
-from sdpmetric.cli.command import takes_one_value
+from sdpmetric.cli.given_once import takes_one_value
 
 
 def commands(group: click.Group, *words: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
