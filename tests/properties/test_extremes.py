@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,17 @@ def test_values_whose_sum_overflows() -> None:
     found = case.but(X=np.abs(X)).solve()
     expected = case.but(X=np.abs(case.X)).solve()
     assert found.objective == pytest.approx(expected.objective, abs=1e-3)
+
+
+def test_choosing_coordinates_near_the_largest_number() -> None:
+    """The mean of a sample overflowed before the sample was scaled."""
+    X, y = labelled(np.random.default_rng(0), 60, 5)
+    expected = SDPMetric(tol=1e-3).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = SDPMetric(tol=1e-3).fit(X * 2.0**1020, y)
+    assert found.coordinates_.kind == expected.coordinates_.kind
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
 
 
 @pytest.mark.parametrize("factor", [1e18, 1e-18])

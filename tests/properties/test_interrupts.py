@@ -59,6 +59,25 @@ def test_solve_raises_or_returns(loss: str, solver: str) -> None:
     assert best.objective <= result.upper_bound + 1e-9
 
 
+@pytest.mark.parametrize("loss", ["hinge", "huber"])
+def test_no_interrupt_is_lost_at_any_step(loss: str) -> None:
+    """A stage of the hinge that Ctrl-C ended with a small gap counted as converged."""
+    case = random_case(8, loss)
+    steps = []
+    case.solve(tol=1e-2, callback=lambda now: steps.append(now.n_iter))
+    for after in range(1, len(steps) + 1):
+        heard: list[int] = []
+
+        def press(now: Progress, after: int = after, heard: list[int] = heard) -> None:
+            heard.append(now.n_iter)
+            if len(heard) == after:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            case.solve(tol=1e-2, callback=press)
+        assert len(heard) == after
+
+
 def test_solve_with_another_word() -> None:
     with pytest.raises(ValueError, match=r"on_interrupt must be one of \('raise', 'return'\)"):
         random_case(8).solve(on_interrupt="ignore")

@@ -39,7 +39,7 @@ def writers(n_features: int, folder: Path) -> dict[str, Writer]:
         made[f"table {suffix}"] = Writer(name, _table(metrics), content)
     write(str(folder / "rows.csv"), {f"x{i}": column for i, column in enumerate(X.T)} | {"kind": y})
     model = Model(metrics[0], None)
-    evaluation = by_labels(model, str(folder / "rows.csv"), "kind", None, 1, ())
+    evaluation = by_labels(model, str(folder / "rows.csv"), "kind", (), 1, ())
     return made | {"report": Writer("report.html", _report(model, evaluation), content)}
 
 

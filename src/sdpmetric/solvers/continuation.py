@@ -72,10 +72,13 @@ class _Stages:
             self.start = self.stage.factor
             # 2. Certify the hinge at its solution.
             self.certify()
-            # 3. Stop, or make the loss narrower.
+            # 3. Stop, or make the loss narrower. Whoever asked for an end comes first: a small gap
+            #    must not hide Ctrl-C from outer loops.
+            if self.stage.ended_early:
+                return self.stage.status
             if self.gap <= tol:
                 return Status.CONVERGED
-            if self.stage.ended_early or not self.stage.gap <= goal:
+            if not self.stage.gap <= goal:
                 return self.stage.status
             if self.budget.reached is not None:
                 return self.budget.reached

@@ -28,6 +28,27 @@ def test_sparse_files_of_every_format(kind: str, form: str) -> None:
     np.testing.assert_array_equal(found.toarray(), X)
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "change"),
+    [
+        ("csr", "indices", lambda a: a + 0.7),
+        ("csr", "indices", lambda a: a > 0),
+        ("csr", "indptr", lambda a: a.astype("S")),
+        ("csc", "indices", lambda a: a[None]),
+        ("coo", "row", lambda a: np.full(a.shape, np.nan)),
+        ("dia", "offsets", lambda a: a.astype(np.int64) + 2**40),
+    ],
+)
+def test_indices_of_another_type_are_refused(kind: str, name: str, change: Any) -> None:
+    """SciPy casts them, and reads another table."""
+    sp.save_npz("t.npz", getattr(sp, f"{kind}_matrix")(X))
+    held = dict(np.load("t.npz"))
+    held[name] = change(held[name])
+    np.savez("t.npz", **held)
+    with pytest.raises(ValueError, match=r"^t\.npz holds a sparse matrix w"):
+        read("t.npz")
+
+
 @pytest.mark.parametrize("dtype", [">f8", ">f4", "<f2", ">i4", "u1", "?"])
 @pytest.mark.parametrize("name", ["t.npy", "t.npz"])
 def test_numbers_of_every_kind(dtype: str, name: str) -> None:

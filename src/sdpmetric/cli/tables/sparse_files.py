@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from ..._support.typing import Dense, Rows
@@ -33,8 +34,10 @@ def sparse_rows(held: Mapping[str, Dense]) -> Rows:
         given: Any = data, _array(held, "indices"), _array(held, "indptr")
     elif kind == "dia":
         given = data, _array(held, "offsets")
+        if not np.all((-n < given[1]) & (given[1] < D)):
+            raise ValueError("holds a sparse matrix with a diagonal outside its shape.")
     elif kind == "coo" and "coords" in held:
-        given = data, tuple(held["coords"])
+        given = data, tuple(_array(held, "coords", ndim=2))
     elif kind == "coo":
         given = data, (_array(held, "row"), _array(held, "col"))
     else:
@@ -51,10 +54,17 @@ def check_sparse_size(n: int, D: int, stored: int) -> None:
     check_size(size, f"has {n:,} rows and {D:,} columns, which count for", "")
 
 
-def _array(held: Mapping[str, Dense], name: str) -> Dense:
+def _array(held: Mapping[str, Dense], name: str, ndim: int = 1) -> Dense:
+    """An array of indices; SciPy would cast other numbers, and read another table."""
     if name not in held:
         raise ValueError(f"holds a sparse matrix without {name!r}.")
-    return held[name]
+    found = held[name]
+    if found.dtype.kind not in "iu" or found.ndim != ndim:
+        raise ValueError(
+            f"holds a sparse matrix whose {name!r} has the type {found.dtype} and {found.ndim} "
+            f"dimension(s), expected whole numbers in {ndim}."
+        )
+    return found
 
 
 def _text(value: Dense) -> str:

@@ -88,13 +88,14 @@ def better(standard: Coordinates, X: Items, y: Ints, seed: int) -> bool:
 
 def _widest(X: Items) -> tuple[int, float, float] | None:
     """The column that decides nearly every distance, its range and the median one."""
-    low, high = X.extremes
-    ranges = np.asarray(high, dtype=np.float64) - low
-    varied = ranges[ranges > 0.0]
+    low, high = (0.5 * side.astype(np.float64) for side in X.extremes)
+    halves = high - low  # of the ranges: a whole one may overflow
+    varied = halves[halves > 0.0]
     if not len(varied):
         return None
-    typical, widest = float(np.median(varied)), int(ranges.argmax())
-    return (widest, ranges[widest], typical) if ranges[widest] > _WIDE * typical else None
+    typical, widest = float(np.median(varied)), int(halves.argmax())
+    width = float(halves[widest])
+    return (widest, 2.0 * width, 2.0 * typical) if width / typical > _WIDE else None
 
 
 def _warn_of_units(X: Items) -> None:
@@ -120,13 +121,14 @@ def _left_out(
     """Whether the nearest other rows vote right, in raw and in standard coordinates."""
     stored = X.raw.nnz / len(X) if X.sparse else X.shape[1]
     rows = rng.permutation(len(X))[: min(_ROWS, max(2, int(_ENTRIES / max(1.0, stored))))]
-    sample, labels = X.take(rows).astype(np.float64), codes[rows]
+    # Powers of two that keep sums in range change no vote.
+    sample, labels = X.take(rows).astype(np.float64).rescaled()[0], codes[rows]
     if not X.sparse:
         sample = sample.centred(sample.mean())  # large offsets would cancel badly
     queries = np.arange(min(_QUERIES, len(rows)))
     raw, standardised = (
         left_out_votes(items, labels, queries) == labels[queries]
-        for items in (sample.rescaled()[0], standard.forward(sample))
+        for items in (sample.rescaled()[0], standard.forward(sample).rescaled()[0])
     )
     return raw, standardised
 
