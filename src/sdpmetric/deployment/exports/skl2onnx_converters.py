@@ -67,7 +67,7 @@ def _convert_indicator(scope: Any, operator: Any, container: Any) -> None:
 
     indicator = operator.raw_operator
     if not np.isnan(indicator.missing_values):
-        raise NotImplementedError(
+        raise ValueError(
             f"MissingIndicator has missing_values={indicator.missing_values!r}, expected nan"
         )
     opset = container.target_opset
