@@ -219,7 +219,8 @@ def test_the_last_answer_can_be_taken_back(window: Window, opened: Any) -> None:
         if undo:
             window.press(undo)
         else:
-            window.js("return document.querySelector('.step .quiet')").click()
+            window.until("document.querySelector('.step .quiet')")
+            window.js("document.querySelector('.step .quiet').click()")
         window.until("session.trial.open && session.trial.question?.trial === 2")
         window.answer("3")
     window.until("document.querySelector('.step h1')?.textContent === 'Thank you'")

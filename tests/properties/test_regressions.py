@@ -290,6 +290,22 @@ def test_a_search_whose_folds_leave_no_answer_inside_the_margin() -> None:
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
+def test_a_first_step_of_any_length() -> None:
+    """Few distinct rows: the first direction was so long that its square overflowed."""
+    X = np.zeros((5, 20))
+    X[:, [2, 13, 16]] = 100.0, 1.0, 2.0
+    X[3, [13, 16]] = 0.0, 1.0
+    T = [[3, 4, 2], [4, 3, 0], [1, 2, 3], [3, 2, 4], [4, 0, 3], [1, 3, 2]]
+    search = TripletSDPMetricCV(
+        loss="logistic", folds="comparison", cv=2, Cs=2, prior_weight=[0.0, 0.5], max_iter=30
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("error", RuntimeWarning)
+        search.fit(X, T)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
 def test_one_near_pair_can_be_whitened() -> None:
     """A fold of one comparison: scikit-learn warned of a single sample."""
     X = np.random.default_rng(0).normal(size=(4, 3))

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from numpy.linalg import eigh, eigvalsh
 
 from .._support.typing import Floats
+from ..linalg.scaling import power_of_two
 from ..problem.protocols import FactorPoint, Iterate, Objective
 from ..problem.scatter import Sketch
 from ..spectraplex.factors import unit
@@ -72,6 +73,8 @@ class Climb:
         direction = self.monitor.oracle.confine(self.history.direction(g))
         if not self.history.pairs:
             # Without pairs the direction has no length: a tenth of P is a cautious first step.
+            # Where nearly all slopes are zero, the model of the curvature can make it huge.
+            direction *= power_of_two(float(np.abs(direction).max(initial=0.0)))
             length = float(np.linalg.norm(direction))
             direction *= 0.1 * float(np.linalg.norm(p.P)) / max(length, 1e-300)
         slope = float(np.vdot(g, direction))

@@ -366,6 +366,10 @@ class Session {
     const { completion } = state; // the server tells it once all answers are stored
     const pending = this.outbox.entries.length > 0;
     const next = document.querySelector(".step .next");
+    // Drawn again only if it changes, or a button would vanish under the finger that presses it.
+    const shown = JSON.stringify([pending, completion, this.back().disabled]);
+    if (next.dataset.shown === shown) return;
+    next.dataset.shown = shown;
     next.replaceChildren();
     if (pending) next.append("Your last answers are being saved. Please keep this page open.");
     else if (completion) {
@@ -396,6 +400,7 @@ class Session {
     else words.replaceChildren(element("h1", {}, usual[0]), element("p", {}, usual[1]));
     const next = step.querySelector(".next");
     next.replaceChildren();
+    delete next.dataset.shown;
     const heading = words.querySelector("h1, h2, p");
     if (heading) { heading.tabIndex = -1; heading.focus({ preventScroll: true }); }
     if (action) {
