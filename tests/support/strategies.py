@@ -99,8 +99,8 @@ def tables(draw: st.DrawFn, least: int = 4, most: int = 14) -> Table:
     elif dtype.startswith("int"):
         X = np.clip(X, -100, 100)
     else:
-        most = float(np.finfo(dtype).max)
-        X = np.clip(X * _unit(draw, dtype), -most, most)  # "units" may lead out of float32
+        largest = float(np.finfo(dtype).max)
+        X = np.clip(X * _unit(draw, dtype), -largest, largest)  # "units" may lead out of float32
     X = X.astype(dtype)
     return Table(_in_form(draw, X), X.astype(np.float64))
 
