@@ -106,8 +106,8 @@ def stand_ins(folder: Path) -> None:
 
 def module_of(name: str) -> Any:
     """The module with the benchmark's `main`."""
-    package = name in ("cluster", "peers", "paper")
-    return import_module(f"benchmarks.{name}.__main__" if package else f"benchmarks.{name}")
+    places = {"cluster": "cluster.measure", "peers": "peers.__main__", "paper": "paper.__main__"}
+    return import_module(f"benchmarks.{places.get(name, name)}")
 
 
 def run(name: str, folder: Path) -> dict[str, Any]:

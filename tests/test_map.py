@@ -51,6 +51,7 @@ COVERED_BY = {
     "evaluation/ranking.py": "evaluation/test_scores.py",
     "evaluation/relevance.py": "evaluation/test_scores.py",
     "evaluation/scorers.py": "evaluation/test_scores.py",
+    "linalg/stacked_items.py": "linalg/test_items.py",
     "learning/embeddings/corpus.py": "learning/embeddings/test_negatives.py",
     "learning/embeddings/folds.py": "learning/embeddings/test_adapter.py",
     "learning/embeddings/pairs.py": "learning/embeddings/test_negatives.py",
@@ -135,6 +136,7 @@ COVERED_BY = {
     "triplets/labels.py": "properties/test_errors.py",
     "triplets/nearest.py": "triplets/test_knn.py",
     "triplets/nearest_faiss.py": "properties/test_scale.py",
+    "triplets/remembered.py": "triplets/test_streamed.py",
     "triplets/working_triplets.py": "triplets/test_all_triplets.py",
 }
 

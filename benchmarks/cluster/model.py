@@ -1,16 +1,20 @@
 """The cost model: seconds of an evaluation from sizes, workers and network.
 
-    seconds = products * n D d + edges * E d + comparisons * m + overhead
+    seconds = products * n D d + (edges + shared * (k - 1)) * E d + fixed + each * workers
 
-n, E and m are the rows, edges and comparisons of one worker, d the columns of the factor. The rate
-of products is measured alone, the other three are fitted, all relative errors alike. A network adds
-the bytes over its bandwidth, and its latency for every step of an evaluation that waits for the one
-before.
+n and E are the rows and edges of one worker, d the columns of the factor, k the workers that share
+the memory of one machine: gathers along edges wait for memory, and so for each other. The rate of
+products is measured alone, and so is an evaluation without work, for some numbers of workers. The
+two rates of edges are fitted, all relative errors alike. There is no term for comparisons: here
+they are half as many as edges, so no measurement could tell the two apart.
+
+A network adds the bytes over its bandwidth, and its latency for every step of an evaluation that
+waits for the one before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,29 +22,44 @@ from scipy.optimize import nnls
 
 from benchmarks.common import Array
 
-__all__ = ["STEPS", "carried", "fitted", "network_bytes", "predicted"]
+__all__ = ["carried", "fitted", "network_bytes", "predicted"]
 
-STEPS = 12  # tasks of an evaluation that wait for one another; see parted/objective.py
+_STEPS = 9  # tasks that wait for one another, without sums over parts; see parted/objective.py
+_SUMS = 4  # sums over parts: the sketch, two steps for rho, the gradient
+_FAN_IN = 8  # parts up to which the task that needs a sum makes it
 _SKETCH = 2 * 8 * (1 << 12)  # bytes of the sketch of margins of a part
 
-
-def _terms(point: dict[str, Any]) -> Array:
-    n, E, m = (point[name] / point["workers"] for name in ("rows", "edges", "m"))
-    return np.array([n * point["D"] * point["d"], E * point["d"], m, 1.0])
+Rates = Mapping[str, float]
 
 
-def fitted(points: Sequence[dict[str, Any]], products: float) -> list[float]:
-    """The rates, by least squares of relative errors; none is negative."""
-    A = np.array([_terms(point) / point["seconds"] for point in points])
-    left = np.maximum(1.0 - products * A[:, 0], 0.0)
-    scale = A[:, 1:].max(axis=0)
-    rates: Array = nnls(A[:, 1:] / scale, left)[0] / scale
-    return [products, *map(float, rates)]
+def fitted(
+    points: Sequence[dict[str, Any]], products: float, overheads: Mapping[int, float]
+) -> dict[str, float]:
+    """The rates, none of them negative.
+
+    Parameters
+    ----------
+    points : measured evaluations
+    products : seconds of both products, for a row, a column of X and one of P
+    overheads : seconds of an evaluation without work, by the number of workers
+    """
+    lines = np.array([[1.0, workers] for workers in overheads])
+    fixed, each = nnls(lines, np.array(list(overheads.values())))[0]
+    known: dict[str, float] = {"products": products, "edges": 0.0, "shared": 0.0}
+    known |= {"fixed": float(fixed), "each": float(each)}
+    seconds = np.array([point["seconds"] for point in points])
+    left = 1.0 - np.array([predicted(known, point) for point in points]) / seconds
+    A = np.array([_edge_terms(point) for point in points]) / seconds[:, None]
+    size = A.max()
+    edges, shared = nnls(A / size, np.maximum(left, 0.0))[0] / size
+    return known | {"edges": float(edges), "shared": float(shared)}
 
 
-def predicted(rates: Sequence[float], point: dict[str, Any]) -> float:
+def predicted(rates: Rates, point: dict[str, Any]) -> float:
     """Seconds of an evaluation on a fast network."""
-    return float(_terms(point) @ np.asarray(rates))
+    edges = _edge_terms(point) @ np.array([rates["edges"], rates["shared"]])
+    rows = point["rows"] / point["workers"] * point["D"] * point["d"]
+    return float(rates["products"] * rows + edges) + _overhead(rates, point)
 
 
 def network_bytes(point: dict[str, Any]) -> float:
@@ -52,15 +71,28 @@ def network_bytes(point: dict[str, Any]) -> float:
 
 
 def carried(
-    rates: Sequence[float], point: dict[str, Any], bandwidth: float, latency: float
+    rates: Rates, point: dict[str, Any], bandwidth: float, latency: float
 ) -> dict[str, float]:
     """An evaluation of any size on workers that are joined by a network."""
     # The tree merges eight results at a time, so a link carries at most eight of them a level.
-    levels = int(np.ceil(np.log(max(point["workers"], 2)) / np.log(8)))
+    levels = int(np.ceil(np.log(max(point["workers"], 2)) / np.log(_FAN_IN)))
+    steps = _STEPS + (_SUMS * levels if point["workers"] > _FAN_IN else 1)
     one = 8 * point["D"] * point["d"] + _SKETCH
+    overhead = _overhead(rates, point)
     seconds = {
-        "compute": predicted([*rates[:3], 0.0], point),
-        "bytes": (1 + 8 * levels) * one / bandwidth,
-        "latency": STEPS * levels * 2 * latency + rates[3],
+        "compute": predicted(rates, point) - overhead,
+        "bytes": (1 + _FAN_IN * levels) * one / bandwidth,
+        "latency": steps * 2 * latency,
+        "overhead": overhead,
     }
     return seconds | {"evaluation": sum(seconds.values()), "sent": network_bytes(point)}
+
+
+def _edge_terms(point: dict[str, Any]) -> Array:
+    """Numbers that a worker gathers, and these for each other worker of its machine."""
+    gathered = point["edges"] / point["workers"] * point["d"]
+    return np.array([gathered, gathered * (point["on a machine"] - 1)])
+
+
+def _overhead(rates: Rates, point: dict[str, Any]) -> float:
+    return float(rates["fixed"] + rates["each"] * point["workers"])

@@ -15,10 +15,8 @@ __all__ = ["NotAllowedError", "local", "namespaces", "sent_bytes"]
 
 _HOST = "10.77.0.1"
 _PORT = 8790
-_SHAPES = {  # what the kernel has, the best first: not every one can add latency
-    "1 Gbit/s, 1 ms each way": ("netem", "delay", "1ms", "rate", "1gbit"),
-    "1 Gbit/s": ("tbf", "rate", "1gbit", "burst", "256kb", "latency", "50ms"),
-}
+_NETEM = ("netem", "delay", "1ms", "rate", "1gbit")
+_LINKS = "1 Gbit/s, 1 ms each way"
 
 
 class NotAllowedError(RuntimeError):
@@ -60,23 +58,8 @@ def namespaces(n_workers: int) -> Iterator[tuple[Any, str]]:
         for i in range(n_workers):
             _ip("netns", "add", f"sdp{i}")
             stack.callback(_undo, "netns", "del", f"sdp{i}")
-            _ip(
-                "link",
-                "add",
-                f"sdpv{i}",
-                "type",
-                "veth",
-                "peer",
-                "name",
-                "eth0",
-                "netns",
-                f"sdp{i}",
-            )
-            _ip("link", "set", f"sdpv{i}", "master", "sdpbr", "up")
-            _ip("-n", f"sdp{i}", "addr", "add", f"10.77.0.{10 + i}/24", "dev", "eth0")
-            _ip("-n", f"sdp{i}", "link", "set", "eth0", "up")
             _ip("-n", f"sdp{i}", "link", "set", "lo", "up")
-        network = _shaped(n_workers)
+        network = _join(n_workers, stack)
         address = [f"{_HOST}:{_PORT}", "--no-dashboard"]
         scheduler = [*dask, "scheduler", "--host", _HOST, "--port", str(_PORT), "--no-dashboard"]
         stack.callback(_end, subprocess.Popen(scheduler, **quiet))
@@ -99,18 +82,38 @@ def sent_bytes(n_workers: int) -> int:
     return total
 
 
-def _shaped(n_workers: int) -> str:
-    """Shape both ends of all links; return what the network then is."""
-    for name, shape in _SHAPES.items():
-        try:
-            for i in range(n_workers):
-                _run("tc", "qdisc", "replace", "dev", f"sdpv{i}", "root", *shape)
-                inside = ("ip", "netns", "exec", f"sdp{i}", "tc")
-                _run(*inside, "qdisc", "replace", "dev", "eth0", "root", *shape)
-            return name
-        except NotAllowedError:
-            continue
-    return "not shaped"
+def _join(n_workers: int, stack: ExitStack) -> str:
+    """Link all namespaces to the bridge; return what the network then is."""
+    inside = ("ip", "netns", "exec")
+    try:
+        _run(*inside, "sdp0", "tc", "qdisc", "add", "dev", "lo", "root", *_NETEM)
+        _run(*inside, "sdp0", "tc", "qdisc", "del", "dev", "lo", "root")
+        netem = True
+    except NotAllowedError:  # this kernel has none
+        netem = False
+        _start_relay(n_workers, stack)
+    for i in range(n_workers):
+        host, guest, name = f"sdpv{i}", f"sdpw{i}", f"sdp{i}"
+        if netem:
+            _ip("link", "add", host, "type", "veth", "peer", "name", guest)
+        _ip("link", "set", guest, "netns", name)
+        _ip("link", "set", host, "master", "sdpbr", "up")
+        _ip("-n", name, "addr", "add", f"10.77.0.{10 + i}/24", "dev", guest)
+        _ip("-n", name, "link", "set", guest, "up")
+        if netem:
+            _run("tc", "qdisc", "replace", "dev", host, "root", *_NETEM)
+            _run(*inside, name, "tc", "qdisc", "replace", "dev", guest, "root", *_NETEM)
+    return f"{_LINKS} ({'netem' if netem else 'a relay of virtual cards'})"
+
+
+def _start_relay(n_workers: int, stack: ExitStack) -> None:
+    command = [sys.executable, "-m", "benchmarks.cluster.relay", str(n_workers)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    stack.callback(_end, process)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    if process.stdout.readline() != b"ready\n":
+        raise NotAllowedError(process.stderr.read().decode().strip().rpartition("\n")[2])
 
 
 def _ip(*arguments: str) -> None:

@@ -54,6 +54,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_mnist(tmp_path: Path) -> None:
     content = run("mnist", tmp_path)
@@ -75,6 +76,7 @@ def test_images_are_sheared_upright() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_solver(tmp_path: Path) -> None:
     content = run("solver", tmp_path)
@@ -92,6 +94,7 @@ def test_solver(tmp_path: Path) -> None:
     assert (tmp_path / "results" / "solver_mnist.png").stat().st_size > 0
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_defaults(tmp_path: Path) -> None:
     content = run("defaults", tmp_path)
@@ -104,6 +107,7 @@ def test_defaults(tmp_path: Path) -> None:
     assert run("defaults", tmp_path)["cells"] == content["cells"]  # an earlier run is continued
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_rules(tmp_path: Path) -> None:
     content = run("rules", tmp_path)
@@ -113,6 +117,7 @@ def test_rules(tmp_path: Path) -> None:
     assert all(0.0 <= e <= 1.0 for r in content["runs"] for e in r["errors"].values())
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_peers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = run("peers", tmp_path)
@@ -137,6 +142,7 @@ def test_errors_differ_by_more_than_a_standard_error() -> None:
     assert higher({0: 13.0}, {0: 7.0}, 100)
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_sdp(tmp_path: Path) -> None:
     runs = run("sdp", tmp_path)["runs"]
@@ -154,6 +160,7 @@ def test_mining(tmp_path: Path) -> None:
     assert all(0.9 < share <= 1.0 for s in searches[2:] for share in s["recall"])
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_scale(tmp_path: Path) -> None:
     (point,) = run("scale", tmp_path)["points"]
@@ -162,6 +169,7 @@ def test_scale(tmp_path: Path) -> None:
     assert positive([point["evaluation"], point["fit"], *point["bare"].values()])
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory comes from /proc")
 def test_cluster(tmp_path: Path) -> None:
@@ -174,18 +182,30 @@ def test_cluster(tmp_path: Path) -> None:
 
 
 def test_the_cost_model_finds_its_own_rates() -> None:
-    rates = [2e-10, 3e-9, 1e-6, 0.05]
+    rates = {"products": 2e-10, "edges": 3e-9, "shared": 1e-9, "fixed": 0.05, "each": 0.01}
     rng = np.random.default_rng(0)
-    sizes = ("rows", "edges", "m")
     points: list[dict[str, Any]] = [
-        {"D": 64, "d": 32, "workers": 2} | {n: float(rng.integers(10**5, 10**7)) for n in sizes}
-        for _ in range(8)
+        {"D": 64, "d": 32, "workers": workers, "on a machine": workers}
+        | {name: float(rng.integers(10**5, 10**7)) for name in ("rows", "edges")}
+        for workers in (1, 2) * 4
     ]
     for point in points:
         point["seconds"] = model.predicted(rates, point)
-    assert model.fitted(points, rates[0]) == pytest.approx(rates, rel=1e-6)
+    empty = {1: 0.06, 2: 0.07, 4: 0.09}
+    assert model.fitted(points, rates["products"], empty) == pytest.approx(rates, rel=1e-6)
 
 
+def test_workers_of_their_own_machines_do_not_share_its_memory() -> None:
+    rates = {"products": 0.0, "edges": 1e-9, "shared": 1e-9, "fixed": 0.0, "each": 1e-3}
+    point = {"D": 64, "d": 10, "workers": 20, "on a machine": 1, "rows": 1e6, "edges": 2e9}
+    found = model.carried(rates, point, bandwidth=np.inf, latency=0.01)
+    assert found["compute"] == pytest.approx(1.0)
+    assert found["overhead"] == pytest.approx(0.02)
+    # Nine tasks, and two levels of each of four sums, there and back.
+    assert found["latency"] == pytest.approx(17 * 0.02)
+
+
+@pytest.mark.hard
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is sampled from /proc")
 def test_outofcore(tmp_path: Path) -> None:
@@ -196,6 +216,7 @@ def test_outofcore(tmp_path: Path) -> None:
     assert positive([found["disk, GB/s"], found["that product, GB/s"], found["evaluation, s"]])
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_wide(tmp_path: Path) -> None:
     text, dense = run("wide", tmp_path)["rows"]
@@ -205,6 +226,7 @@ def test_wide(tmp_path: Path) -> None:
     assert 0.0 <= text["error after %"] <= 100.0
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_path(tmp_path: Path) -> None:
     (row,) = run("path", tmp_path)["rows"]
@@ -212,6 +234,7 @@ def test_path(tmp_path: Path) -> None:
     assert positive(value for name, value in row.items() if name != "set")
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_adapter(tmp_path: Path) -> None:
     rows = run("adapter", tmp_path)["rows"]
@@ -229,6 +252,7 @@ def test_adapter(tmp_path: Path) -> None:
         assert math.isfinite(row["gap"])
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_hard_negatives(tmp_path: Path) -> None:
     rows = run("hard_negatives", tmp_path)["rows"]
@@ -238,6 +262,7 @@ def test_hard_negatives(tmp_path: Path) -> None:
     assert all(0.0 <= value <= 1.0 for row in rows for value in row["scores"].values())
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_ask(tmp_path: Path) -> None:
     found = run("ask", tmp_path)
@@ -250,6 +275,7 @@ def test_ask(tmp_path: Path) -> None:
     assert found["gain"]["mean"] == pytest.approx(expected)
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def test_ask_load(tmp_path: Path) -> None:
@@ -259,6 +285,7 @@ def test_ask_load(tmp_path: Path) -> None:
     assert found["fit"]["gap"] <= 1e-3
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_paper(tmp_path: Path) -> None:
     run("paper", tmp_path)
@@ -270,6 +297,7 @@ def test_paper(tmp_path: Path) -> None:
     assert (folder / "page.html").read_text().count("data:image/png") >= 1
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 def test_regression(tmp_path: Path) -> None:
     content = run("regression", tmp_path)

@@ -1,9 +1,10 @@
 """Certificates against the truth: ``python -m tests.campaigns.certificates --problems 10000``.
 
 Each problem is fitted above and below the dense limit, and both results are compared with the truth
-in long double. Nine tenths are fits of ``tests/support/adversaries.py``, the others matrices of
-``tests/support/hidden.py``. A finding is a gap below the true one, a wrong objective, a bound below
-an objective, a metric outside the span of the compared differences, a NaN, or any error.
+in long double. Most are fits of ``tests/support/adversaries.py``, some fits to all triplets
+(``every_triplet.py``, by lists and by tiles), some matrices of ``hidden.py``. A finding is a gap
+below the true one, a wrong objective, a bound below an objective, a metric outside the span of the
+compared differences, a NaN, or any error.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 
 import numpy as np
@@ -23,11 +24,13 @@ import numpy as np
 from sdpmetric import Result
 from sdpmetric.spectraplex.oracle import Oracle
 from tests.support.adversaries import KINDS, Adversary, draw
+from tests.support.every_triplet import draw_labelled
 from tests.support.hidden import hidden
 from tests.support.truth import truth
 
-__all__ = ["MATRICES", "Verdict", "judge"]
+__all__ = ["ALL_TRIPLETS", "MATRICES", "Verdict", "judge"]
 
+ALL_TRIPLETS = "all triplets"
 MATRICES = "hidden eigenvalues"
 _TOLERANCES = 1e-2, 1e-4, 1e-6, 1e-8
 _MAX_ITER = {"low-rank": 300, "frank-wolfe": 40}
@@ -52,7 +55,9 @@ class Verdict:
 def judge(kind: str, seed: int) -> list[Verdict]:
     """Judge the results of one problem."""
     try:
-        return _judge_matrix(seed) if kind == MATRICES else _judge_fits(kind, seed)
+        if kind == MATRICES:
+            return _judge_matrix(seed)
+        return _judge_all_triplets(seed) if kind == ALL_TRIPLETS else _judge_fits(kind, seed)
     except Exception:
         return [Verdict(kind, seed, (traceback.format_exc(limit=-3),))]
 
@@ -70,6 +75,20 @@ def _judge_fits(kind: str, seed: int) -> list[Verdict]:
         )
         for limit in (1, 1024)
     ]
+    return [
+        _compared(problem, tol, result, other)
+        for result, other in zip(results, results[::-1], strict=True)
+    ]
+
+
+def _judge_all_triplets(seed: int) -> list[Verdict]:
+    labelled, rng = draw_labelled(seed), np.random.default_rng([seed, 9])
+    tol, limit = float(rng.choice(_TOLERANCES)), int(rng.choice([1, 1024]))
+    results = [
+        labelled.fit(tol=tol, max_iter=300, dense_limit=limit, streamed=streamed)
+        for streamed in (False, True)
+    ]
+    problem = replace(labelled.problem, kind=ALL_TRIPLETS)
     return [
         _compared(problem, tol, result, other)
         for result, other in zip(results, results[::-1], strict=True)
@@ -123,14 +142,17 @@ def _judge_matrix(seed: int) -> list[Verdict]:
 
 
 def _judge_number(number: int) -> list[Verdict]:
-    kinds = [*KINDS, MATRICES]
+    kinds = [*KINDS, ALL_TRIPLETS, MATRICES]
     return judge(kinds[number % len(kinds)], number // len(kinds))
 
 
 def _verdicts(problems: int, first: int, jobs: int) -> Iterator[Verdict]:
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"))
+    try:
         for verdicts in pool.map(_judge_number, range(first, first + problems), chunksize=10):
             yield from verdicts
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C, not all problems that are left
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -142,7 +142,7 @@ def test_ctrl_c_in_a_search_and_again_in_its_last_fit(
 ) -> None:
     class Pressing:
         def stage(self, title: str) -> Callable[..., None]:
-            return self if title != "nearest rows" else lambda *now: None
+            return (lambda *now: None) if title.startswith("nearest rows") else self
 
         def __call__(self, done: float, total: float, note: str) -> None:
             if done >= 1.0 or "gap" in note:  # a whole setting, or a step of the fit

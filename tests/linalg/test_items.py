@@ -17,6 +17,7 @@ from sdpmetric.linalg import extremes
 from sdpmetric.linalg.dense_items import DenseItems
 from sdpmetric.linalg.items import Items, as_items, items_of
 from sdpmetric.linalg.memmap_items import MemmapItems
+from sdpmetric.linalg.pieces import stacked
 from sdpmetric.linalg.sparse_items import SparseItems
 from tests.support.problems import PAPER, labelled
 
@@ -27,7 +28,18 @@ def mapped(path: Path, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return found
 
 
-@pytest.fixture(params=["array", "columns first", "memory map", "csr", "float32", "csr32"])
+@pytest.fixture(
+    params=[
+        "array",
+        "columns first",
+        "memory map",
+        "csr",
+        "float32",
+        "csr32",
+        "stacked",
+        "stacked32",
+    ]
+)
 def both(request: Any, tmp_path: Path) -> tuple[Items, npt.NDArray[np.float64]]:
     """Items of every kind, and the same numbers as a plain array."""
     rng = np.random.default_rng(0)
@@ -41,6 +53,9 @@ def both(request: Any, tmp_path: Path) -> tuple[Items, npt.NDArray[np.float64]]:
         "float32": lambda: X.astype(np.float32),
         "csr32": lambda: sp.csr_array(X.astype(np.float32)),
     }
+    if request.param.startswith("stacked"):
+        Z = X.astype(np.float32 if request.param == "stacked32" else np.float64)
+        return stacked([items_of(piece) for piece in (Z[:9], Z[9:9], Z[9:40], Z[40:])]), X
     return items_of(make[request.param]()), X
 
 
@@ -55,6 +70,8 @@ def test_every_method_against_a_plain_array(both: tuple[Items, Any]) -> None:
     np.testing.assert_allclose(items.times(V), X @ V, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(items.transposed_times(S, exact=True), X.T @ S, **close)
     np.testing.assert_allclose(items.transposed_times(S), X.T @ S, rtol=1e-4, atol=1e-4)
+    by_rows = items.transposed_rows(lambda part: S[part], 3, exact=True)
+    np.testing.assert_allclose(by_rows, X.T @ S, **close)
     np.testing.assert_allclose(items.magnitudes(V[:, 0] ** 2), np.abs(X) @ V[:, 0] ** 2, **close)
     np.testing.assert_allclose(items.squared_differences(a, b), np.sum((X[a] - X[b]) ** 2, 1))
     other = items.take(np.arange(10))

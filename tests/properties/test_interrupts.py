@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 from sdpmetric import Progress, SDPMetric, Status, TripletSDPMetric, solve
 from sdpmetric.learning.estimators.base import SDPEstimator
+from sdpmetric.learning.fit.rounds import EARLY_TOL
 from sdpmetric.learning.fit.run import Fit
 from tests.campaigns.interrupts import campaign
 from tests.support.problems import LOSSES, SOLVERS, labelled, random_case
@@ -131,8 +132,7 @@ def test_an_interrupt_between_rounds_keeps_the_last_round(monkeypatch: pytest.Mo
             raise KeyboardInterrupt
         return mine(*given)
 
-    # Rounds before the last stop at a gap of 0.05.
-    expected = SDPMetric(n_rounds=1, tol=5e-2).fit(X, y)
+    expected = SDPMetric(n_rounds=1, tol=EARLY_TOL).fit(X, y)
     monkeypatch.setattr(module, "mine", second_is_interrupted)
     metric = SDPMetric(n_rounds=3)
     with pytest.raises(KeyboardInterrupt):

@@ -82,6 +82,20 @@ def test_rounds_share_the_limit(solver: str, limit: float, monkeypatch: pytest.M
     assert_kept(clock, limit)
 
 
+@pytest.mark.parametrize("triplets", ["knn", "all"])
+def test_a_limit_inside_an_early_round_names_the_tolerance_of_the_user(
+    triplets: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message named 0.05, the tolerance of all rounds but the last."""
+    Clock(monkeypatch)
+    metric = SDPMetric(triplets=triplets, n_rounds=3, C=20.0, tol=2e-3, time_limit=0.5)
+    with pytest.warns(ConvergenceWarning, match=r"above tol = 0\.002 \(time limit") as caught:
+        metric.fit(X, Y)
+    assert len(caught) == 1
+    assert metric.gap_ > 0.05
+    assert metric.status_ is Status.TIME_LIMIT
+
+
 @pytest.mark.parametrize("limit", some(LIMITS, 2))
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("loss", ["huber", "hinge"])

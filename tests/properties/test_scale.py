@@ -34,6 +34,7 @@ def peak(work: Any) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.hard
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_memory_map_is_not_copied(tmp_path: Path, dtype: type) -> None:

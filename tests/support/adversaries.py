@@ -23,7 +23,10 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class Adversary:
-    """A problem, and how it is to be solved."""
+    """A problem, and how it is to be solved.
+
+    The far pairs of ``units`` give the units of distances; None: those of all triplets.
+    """
 
     kind: str
     seed: int
@@ -36,6 +39,7 @@ class Adversary:
     t: float = 0.0
     sparse: bool = False
     single: bool = False
+    units: Ints | None = None
 
     def solve(self, **settings: Any) -> sdpmetric.Result:
         """Fit without warnings; float32 rows stay float32."""

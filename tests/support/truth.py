@@ -49,7 +49,10 @@ def truth(problem: Adversary, result: Result) -> Truth:
         far = X[problem.triplets[:, 2]] - X[problem.triplets[:, 3]]
     s = np.ones(len(near)) if problem.weights is None else problem.weights
     s = s.astype(np.longdouble) / s.astype(np.longdouble).sum()
-    c, scale = problem.C * s, X.shape[1] / (s @ np.sum(far**2, axis=1))
+    mean = s @ np.sum(far**2, axis=1)
+    if problem.units is not None:
+        mean = np.mean(np.sum((X[problem.units[:, 0]] - X[problem.units[:, 2]]) ** 2, axis=1))
+    c, scale = problem.C * s, X.shape[1] / mean
     P = result.factor.astype(np.longdouble)
     P = P / np.sqrt(np.sum(P**2))
     learned = [scale * np.sum((d @ P) ** 2, axis=1) for d in (near, far)]

@@ -6,7 +6,9 @@ import math
 import time
 from dataclasses import dataclass, field, replace
 
-__all__ = ["Deadline", "OutOfTimeError"]
+__all__ = ["GRACE", "Deadline", "OutOfTimeError"]
+
+GRACE = 0.25  # the share of a time limit that a certificate may take beyond it
 
 
 class OutOfTimeError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from .scaling import extreme_factor
 __all__ = ["DenseItems"]
 
 _DOUBLE = np.dtype(np.float64)
+# Columns up to which a block has a thousand rows: products of fewer rows waste the cache.
+_NARROW = 512
 
 
 class DenseItems(Items):
@@ -38,7 +40,14 @@ class DenseItems(Items):
     def transposed_times(self, S: Dense, *, exact: bool = False) -> Floats:
         if not exact or self.dtype == _DOUBLE:
             return products.transposed_times(self.raw, S)
-        return self._transposed_by_blocks(S, _DOUBLE)
+        return self._transposed_by_blocks(S.__getitem__, S.shape[1], _DOUBLE)
+
+    def transposed_rows(
+        self, rows: Callable[[slice], Dense], width: int, *, exact: bool = False
+    ) -> Floats:
+        if self.shape[1] > _NARROW:
+            return super().transposed_rows(rows, width, exact=exact)
+        return self._transposed_by_blocks(rows, width, _DOUBLE if exact else self.dtype)
 
     def _times_by_blocks(self, P: Floats, dtype: np.dtype[Any]) -> Dense:
         """``X @ P``, converting a block of rows at a time, never all of X."""
@@ -52,18 +61,19 @@ class DenseItems(Items):
         map_parts(self.shape[0], multiply, PRODUCT // max(1, P.size))
         return out
 
-    def _transposed_by_blocks(self, S: Dense, dtype: np.dtype[Any]) -> Floats:
-        """``X.T @ S``, converting a block of rows at a time."""
-        S = S.astype(dtype, copy=False)
+    def _transposed_by_blocks(
+        self, S: Callable[[slice], Dense], width: int, dtype: np.dtype[Any]
+    ) -> Floats:
+        """``X.T @ S``, making and converting a block of rows at a time."""
 
         def multiply(part: slice) -> Floats:
             # float64 also for float32 blocks: a long float32 sum would lose digits.
-            total = np.zeros((self.shape[1], S.shape[1]))
+            total = np.zeros((self.shape[1], width))
             for rows, block in self._blocks(part, dtype):
-                total += block.T @ S[rows]
+                total += block.T @ S(rows).astype(dtype, copy=False)
             return total
 
-        least = PRODUCT // max(1, self.shape[1] * S.shape[1])
+        least = PRODUCT // max(1, self.shape[1] * width)
         parts = map_parts(self.shape[0], multiply, least)
         return sum(parts[1:], start=parts[0])
 

@@ -9,6 +9,7 @@ would change.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -63,6 +64,16 @@ class Items(ABC):
     @abstractmethod
     def transposed_times(self, S: Dense, *, exact: bool = False) -> Floats:
         """``X.T @ S`` as float64, computed in X's precision, or in float64 if ``exact``."""
+
+    def transposed_rows(
+        self, rows: Callable[[slice], Dense], width: int, *, exact: bool = False
+    ) -> Floats:
+        """``X.T @ S`` of an S with ``width`` columns whose rows ``rows`` makes.
+
+        Rows in memory ask for a block at a time, so that S never exists whole.
+        """
+        del width
+        return self.transposed_times(rows(slice(0, len(self))), exact=exact)
 
     @abstractmethod
     def magnitudes(self, p: Floats) -> Floats:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from threading import local
 
 import numpy as np
 
@@ -31,7 +33,7 @@ class Laplacian:
 
     def __matmul__(self, Y: Dense) -> Dense:
         """Return the Laplacian times Y, in Y's precision."""
-        if len(self.edges) * Y.shape[1] <= EDGE_NUMBERS:
+        if not self.is_large(Y):
             total = np.zeros_like(Y)
             add_laplacian(self.edges, self.weights, Y, total)
             return total
@@ -39,12 +41,34 @@ class Laplacian:
         map_parts(
             len(Y),
             lambda part: laplacian_rows(
-                self.edges, self.weights, *listed, Y, part.start, part.stop, out
+                self.edges, self.weights, *listed, Y, part.start, part.stop, out[part]
             ),
             # The rows whose edges, on average, gather EDGE_NUMBERS numbers.
             len(Y) * EDGE_NUMBERS // max(1, len(listed[2]) * Y.shape[1]),
         )
         return out
+
+    def is_large(self, Y: Dense) -> bool:
+        """Whether the product with Y is worth the second list."""
+        return len(self.edges) * int(Y.shape[1]) > EDGE_NUMBERS
+
+    def rows_of(self, Y: Dense) -> Callable[[slice], Dense]:
+        """A function that makes some rows of the product with Y, for any thread.
+
+        The next call of the same thread overwrites them.
+        """
+        listed, room = self._lists, local()
+
+        def rows(part: slice) -> Dense:
+            n = part.stop - part.start
+            # One array for all blocks: a new one costs the system a fault for each of its pages.
+            if len(getattr(room, "rows", ())) < n:
+                room.rows = np.empty((n, Y.shape[1]), dtype=Y.dtype)
+            out: Dense = room.rows[:n]
+            laplacian_rows(self.edges, self.weights, *listed, Y, part.start, part.stop, out)
+            return out
+
+        return rows
 
     @cached_property
     def _lists(self) -> tuple[Ints, Ints, Ints, Floats]:

@@ -29,8 +29,9 @@ class WeightedTables:
 
     def products(self, rows: Ints, columns: slice) -> Floats:
         """Return the weighted sum of the inner products of some rows with a slice of rows."""
-        total = np.zeros((len(rows), columns.stop - columns.start))
-        for weight, Z in self.tables:
+        (weight, Z), *others = self.tables
+        total: Floats = np.asarray(weight * Z.products(rows, Z, columns), dtype=np.float64)
+        for weight, Z in others:
             total += weight * Z.products(rows, Z, columns)
         return total
 

@@ -37,7 +37,9 @@ class MemmapItems(DenseItems):
         return self._times_by_blocks(P, _DOUBLE if exact else self.dtype)
 
     def transposed_times(self, S: Dense, *, exact: bool = False) -> Floats:
-        return self._transposed_by_blocks(S, _DOUBLE if exact else self.dtype)
+        return self._transposed_by_blocks(
+            S.__getitem__, S.shape[1], _DOUBLE if exact else self.dtype
+        )
 
     def single(self) -> Items | None:
         return None  # a copy, and an array in a file may be larger than memory

@@ -1,4 +1,4 @@
-"""Items in pieces: join them, add up over their columns, and count their bytes."""
+"""Items in pieces: join or stack them, add up over their columns, and count their bytes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,21 @@ from .._support.typing import Floats
 from .dense_items import DenseItems
 from .interface import Items
 from .sparse_items import SparseItems
+from .stacked_items import StackedItems
 
-__all__ = ["bytes_of", "joined", "squared_deviations"]
+__all__ = ["bytes_of", "joined", "squared_deviations", "stacked"]
+
+
+def stacked(pieces: list[Items]) -> Items:
+    """Items of all pieces, in order; dense ones stay where they are, so none is copied."""
+    pieces = [piece for piece in pieces if len(piece)] or pieces[:1]
+    if len(pieces) == 1 or pieces[0].sparse:
+        return joined(pieces)
+    return StackedItems([piece.raw for piece in pieces])
 
 
 def joined(pieces: list[Items]) -> Items:
-    """Items of all pieces, in order."""
+    """Items of all pieces, in order, in one array or matrix."""
     pieces = [piece for piece in pieces if len(piece)] or pieces[:1]
     if len(pieces) == 1:
         return pieces[0]
@@ -44,6 +53,8 @@ def bytes_of(*arrays: Any) -> int:
     for array in arrays:
         if isinstance(array, SparseItems):
             total += sys.getsizeof(array) + bytes_of(*array.arrays)
+        elif isinstance(array, StackedItems):
+            total += bytes_of(*array.pieces)
         elif isinstance(array, Items):
             total += bytes_of(array.raw)
         elif array is not None:

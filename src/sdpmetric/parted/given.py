@@ -31,7 +31,7 @@ class GivenComparisons:
         self.engine = engine
         if is_dask(triplets):
             self.pieces = self._of_chunks(triplets, weights, n_rows)
-            self._check_weighed()
+            self._check_pieces()
             return
         if is_dask(weights):
             raise ValueError("sample_weight is a Dask array, expected a NumPy array like triplets.")
@@ -42,10 +42,11 @@ class GivenComparisons:
         self.pieces = Resident(engine, lambda: engine.map(same, pieces))
 
     def _of_chunks(self, triplets: Any, weights: Any, n_rows: int) -> Resident:
-        engine = self.engine
+        engine, largest = self.engine, 1.0
         chunks = RowChunks(triplets, "triplets", engine)
         if is_dask(weights):
             weighed = chunks_like(weights, "sample_weight", chunks, "one weight per comparison")
+            largest = self._largest(weighed)
         elif weights is not None:
             weights = as_weights(weights, chunks.shape[0])
 
@@ -62,7 +63,8 @@ class GivenComparisons:
         def make() -> list[Any]:
             all_ = pairs()
             groups = np.array_split(np.arange(len(all_)), min(engine.n_workers, len(all_)))
-            return engine.map(_piece, [[all_[i] for i in group] for group in groups], n_rows)
+            some = [[all_[i] for i in group] for group in groups]
+            return engine.map(_piece, some, n_rows, largest)
 
         def fingerprint() -> bytes:
             # By chunk and not by piece: another number of workers makes other pieces.
@@ -71,18 +73,25 @@ class GivenComparisons:
         self.fingerprint = fingerprint
         return Resident(engine, make)
 
-    def _check_weighed(self) -> None:
-        """Make the pieces now, so that errors come here; one of their weights must be positive."""
+    def _largest(self, weights: RowChunks) -> float:
+        """The largest weight of all chunks, which are checked; it must be positive."""
         engine = self.engine
 
-        def ask() -> bool:
-            there = engine.map(_is_weighed, self.pieces.handles)
-            return bool(engine.collect([engine.reduce(any, there)])[0])
+        def ask() -> float:
+            each = engine.map(_largest_of, weights.numbered())
+            return float(engine.collect([engine.reduce(max, each)])[0])
 
-        if not again(ask):
+        largest = again(ask)
+        if largest == 0.0:
             raise ValueError(
                 "sample_weight is zero everywhere, expected at least one positive weight."
             )
+        return largest
+
+    def _check_pieces(self) -> None:
+        """Make the pieces now, so that errors come here."""
+        engine = self.engine
+        again(lambda: engine.collect(engine.map(len, self.pieces.handles)))
 
     def sample(self, most: int, seed: int) -> Ints:
         """Up to so many comparisons that have weight, as rows of X."""
@@ -96,8 +105,11 @@ class GivenComparisons:
         return np.concatenate(again(ask)).astype(np.int64)
 
 
-def _piece(group: list[list[Any]], n_rows: int) -> list[Any]:
-    """Check chunks of comparisons and join them; those of weight 0 are left out."""
+def _piece(group: list[list[Any]], n_rows: int, largest: float) -> list[Any]:
+    """Check chunks of comparisons and join them; those of weight 0 are left out.
+
+    Weights are divided by the largest of all, as in memory: sums of extreme ones stay in range.
+    """
     indices: list[Ints] = []
     weights: list[Floats] = []
     for block, number, _, length, given in group:
@@ -110,7 +122,7 @@ def _piece(group: list[list[Any]], n_rows: int) -> list[Any]:
     joined = np.concatenate(indices)
     if not weights:
         return [joined, None]
-    w = np.concatenate(weights)
+    w = np.concatenate(weights) / largest
     there = w > 0.0
     # A part of nothing would be a special case everywhere: one comparison of weight 0 is none.
     there[0] |= not there.any()
@@ -130,8 +142,9 @@ def _checked(weights: Any, length: int, number: int) -> Floats:
     return w
 
 
-def _is_weighed(piece: list[Any]) -> bool:
-    return piece[1] is None or bool(np.any(piece[1]))
+def _largest_of(chunk: list[Any]) -> float:
+    weights, number, _, length = chunk
+    return float(_checked(weights, length, number).max())
 
 
 def _sampled(piece: list[Any], most: int, seed: int) -> Ints:

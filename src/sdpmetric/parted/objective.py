@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._support.typing import Floats
-from ..engines.engine import Engine, Resident, again, same
+from ..engines.engine import FAN_IN, Engine, Resident, again, same
 from ..linalg.kernels.margins import first_bracket, next_rho
 from ..problem.losses import Loss
 from ..spectraplex.factors import principal, unit
@@ -131,15 +131,15 @@ class PartedObjective:
         def worked(search: Any) -> Any:
             return engine.reduce(tasks.added, engine.map(work, parts, search, asked))
 
-        def summed(search: Any) -> Any:
-            return engine.reduce(tasks.added, engine.map(tasks.summed, states, search, asked))
+        def summed(search: Any) -> list[Any]:
+            return self._few(engine.map(tasks.summed, states, search, asked))
 
         if self.fixed_rho is not None:
             (found,) = engine.collect([worked((first_bracket(self.fixed_rho), True))])
             return self.fixed_rho, found
         # 1. The search and the sums at its rho, sent together.
-        sketch = engine.reduce(tasks.added, engine.map(tasks.sketched, states, asked))
-        (search,) = engine.map(tasks.begun, [sketch], asked)
+        sketches = self._few(engine.map(tasks.sketched, states, asked))
+        (search,) = engine.map(tasks.begun, [sketches], asked)
         for _ in range(_NEWTON):
             (search,) = engine.map(tasks.advanced, [summed(search)], search)
         found, (bracket, done) = engine.collect([worked(search), search])
@@ -149,7 +149,7 @@ class PartedObjective:
             if following[0] == bracket[0]:
                 break
             while not done:
-                (sums,) = engine.collect([summed((following, False))])
+                sums = tasks.added(engine.collect(summed((following, False))))
                 following, done = next_rho(following, *sums[1:3])
             bracket = following
             (found,) = engine.collect([worked((bracket, True))])
@@ -204,6 +204,14 @@ class PartedObjective:
     def _sent(self, value: Any) -> Any:
         """A handle of a value that several maps share."""
         return self.engine.map(same, [value])[0]
+
+    def _few(self, terms: list[Any]) -> list[Any]:
+        """Terms of a sum, few enough for the task that needs it to add them itself.
+
+        A task between the terms and their reader would be one more step that all others wait for.
+        """
+        few = len(terms) <= FAN_IN
+        return terms if few else [self.engine.reduce(tasks.added, terms)]
 
     def _handles(self) -> list[Any]:
         return self.parts.handles

@@ -2,7 +2,7 @@
 
 1. Each piece of the comparisons becomes edges, and says which rows it mentions.
 2. Each chunk gives each part the rows that it asks for: a task for each chunk and part.
-3. A part joins its rows. Chunks and pieces can then be forgotten.
+3. A part keeps these rows as they came. Chunks and pieces can then be forgotten.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from .._support.typing import Floats, Ints
 from ..engines.dask_arrays import RowChunks
 from ..engines.engine import Engine, Resident, again, same
-from ..linalg.pieces import bytes_of, joined
+from ..linalg.pieces import bytes_of, stacked
 from ..problem.comparisons import Comparisons
 from ..problem.losses import Loss
 from ..problem.prior import Prior
@@ -92,7 +92,12 @@ class PartedProblem(UserUnits):
                 [known, *engine.map(row_tasks.taken, numbered, wanted, row_map)]
                 for known, wanted in zip(mentioned, engine.map(_items, mentioned), strict=True)
             ]
-            return engine.map(_assembled, asked, prior, root)
+            parts = engine.map(_assembled, asked, prior, root)
+            # Now, so that a worker can forget a chunk as soon as its rows have been taken. The
+            # engine still knows how to make chunks and pieces, should it lose a part.
+            pieces.release()
+            chunks.kept.release()
+            return parts
 
         parts = Resident(engine, make)
 
@@ -102,8 +107,6 @@ class PartedProblem(UserUnits):
             return found
 
         sums = again(measure)
-        pieces.release()
-        chunks.kept.release()
         mean = sums.far_sum / sums.total
         check_far(mean, sums.largest_far, sums.largest)
         D = prior.n_features
@@ -155,7 +158,7 @@ def _items(mentioned: Mentioned) -> Ints:
 
 def _assembled(pieces: list[Any], prior: Prior, root: Floats | None) -> Part:
     known, *taken = pieces
-    X, comparisons = joined(taken), known.comparisons
+    X, comparisons = stacked(taken), known.comparisons
     if prior.weight == 0.0:
         return Part(X, comparisons)
     factor, table = prior.table(X, root)

@@ -50,6 +50,9 @@ __all__ = [
 ]
 
 _BINS = 1 << 12  # of a sketch of margins: 64 KB for each part
+# A block of X @ P may be half as large as the rows. A part has few edges for its rows, so that
+# narrow blocks would go through all edges too often; and a worker may have its rows twice.
+_BLOCK_SHARE = 2
 
 
 class Setting(NamedTuple):
@@ -92,6 +95,7 @@ class Part:
             loss=setting.loss,
             prior=None if self.prior is None else setting.scale * self.prior,
             t=setting.t,
+            block_share=_BLOCK_SHARE,
         )
 
     def __sizeof__(self) -> int:
@@ -144,10 +148,10 @@ def sketched(state: Margins, query: Query) -> Floats:
     return sums
 
 
-def begun(sketch: Floats, query: Query) -> Search:
-    """Begin the search for rho at the best rho of a sketch."""
+def begun(sketches: list[Floats], query: Query) -> Search:
+    """Begin the search for rho at the best rho of the sum of sketches."""
     low, _ = _bins(query)
-    weight, moment = sketch
+    weight, moment = added(sketches)
     there = weight > 0.0
     z = low + moment[there] / weight[there]
     return first_bracket(best_rho(z, weight[there], query.setting.loss, query.guess)), False
@@ -161,10 +165,10 @@ def summed(state: Margins, search: Search, query: Query) -> tuple[float, float, 
     return weighted_sums(state.z, state.coefficients, bracket[0], query.setting.loss)
 
 
-def advanced(sums: tuple[float, float, float], search: Search) -> Search:
-    """Make Newton's step with the sums of all parts."""
+def advanced(sums: list[tuple[float, float, float]], search: Search) -> Search:
+    """Make Newton's step with the sums of all parts, which are the terms given."""
     bracket, done = search
-    return search if done else next_rho(bracket, *sums[1:])
+    return search if done else next_rho(bracket, *added(sums)[1:])
 
 
 def slopes(both: list[Any], search: Search, query: Query) -> tuple[Any, ...]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from scipy.special import expit
 
 from .._support.typing import Floats
 
@@ -142,12 +141,20 @@ class Logistic:
         return self.h * np.logaddexp(0.0, -t / self.h)
 
     def slope(self, t: Floats, /) -> Floats:
-        s: Floats = expit(-t / self.h)  # 1 / (1 + exp(t / h)) would overflow
-        return -s
+        return -_sigmoid(-t / self.h)
 
     def curvature(self, t: Floats, /) -> Floats:
-        s: Floats = expit(-t / self.h)
+        s = _sigmoid(-t / self.h)
         return s * (1.0 - s) / self.h
+
+
+def _sigmoid(t: Floats) -> Floats:
+    """``1 / (1 + exp(-t))`` without overflow."""
+    # Imported here: the module takes 10 MB, and workers of a cluster with other losses need none.
+    from scipy.special import expit
+
+    s: Floats = expit(t)
+    return s
 
 
 def parabola(loss: Loss) -> tuple[float, float, float] | None:

@@ -38,7 +38,7 @@ __all__ = ["EdgeObjective"]
 # the time. Up to which: the copy is 256 MB then.
 _SINGLE_LEAST, _SINGLE_MOST = 1 << 20, 1 << 26
 # A block of X @ P may have an eighth of the numbers of X, up to 1 GB: each block reads X again.
-_BLOCK_NUMBERS = 1 << 27
+_BLOCK_SHARE, _BLOCK_NUMBERS = 8, 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,7 @@ class EdgeObjective:
     ``fixed_rho`` fixes rho, as the paper's inner loop does. Up to ``compiled_limit`` numbers along
     edges an evaluation is one compiled call, if the loss has one. ``single`` holds the items as
     float32, less their mean, which no difference shows: evaluations that are not exact use them.
+    ``block_share`` is the part of X that a block of ``X @ P`` may be as large as.
     """
 
     X: Items
@@ -62,6 +63,7 @@ class EdgeObjective:
     fixed_rho: float | None = None
     compiled_limit: int = EDGE_NUMBERS
     single: Items | None = None
+    block_share: int = _BLOCK_SHARE
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -165,7 +167,9 @@ class EdgeObjective:
 
     def _column_blocks(self, V: Floats) -> Iterator[slice]:
         n, D = self.X.shape
-        return column_blocks(n, V.shape[1], max(self.n_edges, min(n * D // 8, _BLOCK_NUMBERS)))
+        return column_blocks(
+            n, V.shape[1], max(self.n_edges, min(n * D // self.block_share, _BLOCK_NUMBERS))
+        )
 
     def scatter(self, V: Floats, /) -> Floats:
         return self.signed_scatter(np.full(self.n_edges, 1.0 / self.n_edges), V)
@@ -179,8 +183,10 @@ class EdgeObjective:
 
         def scattered(V: Floats) -> Floats:
             # A function, so that the large arrays of a block are freed before the next ones.
-            S = L @ (rows.times(V, exact=exact) if Y is None else Y)
-            return rows.transposed_times(S, exact=exact)
+            Z = rows.times(V, exact=exact) if Y is None else Y
+            if L.is_large(Z):
+                return rows.transposed_rows(L.rows_of(Z), Z.shape[1], exact=exact)
+            return rows.transposed_times(L @ Z, exact=exact)
 
         parts = list(self._column_blocks(V))
         if len(parts) == 1:

@@ -40,7 +40,9 @@ _REACH = 4.0
 _SMALLEST, _LARGEST = 0.01, 0.3
 # The largest share of comparisons that a ball may keep: it costs a pass over all and a copy.
 _WORTH = 0.5
-_MANY = 1 << 15  # comparisons; with fewer, fixed costs dominate and nothing is gained
+# Comparisons; with fewer, fixed costs dominate: fits to 62,850 comparisons of digits take 15 % less
+# without balls, fits to 100,000 and 200,000 of other sets 5 % more.
+_MANY = 1 << 16
 # Columns of X whose product costs as much as the gathers along one edge per item. If products
 # dominate, skipping comparisons gains nothing (docs/performance.md).
 _LONG = 16.0

@@ -4,6 +4,9 @@ A comparison whose margin exceeds ``rho + support`` has slope zero and does not 
 solver runs on a small set, every comparison inside the margin under that metric is added, and this
 repeats until there is none to add. rho over more comparisons can only be smaller. So value, rho and
 slopes over all comparisons then equal those over the set, and its certificate holds for all.
+
+If time is too short to list them, a set gives the objective of all comparisons without a list. That
+objective only certifies the last metric.
 """
 
 from __future__ import annotations
@@ -28,8 +31,12 @@ _CLOSER = 0.2  # the next gap over the last, while comparisons are still added
 class WorkingSet(Protocol):
     """All comparisons, of which an objective holds some."""
 
+    @property
+    def listed(self) -> bool:
+        """Whether there was time to list the comparisons inside the margin, so far."""
+
     def objective(self) -> Objective:
-        """The objective of the comparisons in the set."""
+        """The objective of the comparisons in the set; of all, to certify, if not ``listed``."""
 
     def add(self, factor: Floats, rho: float, /) -> int:
         """Add every comparison inside the margin under ``M' = P P'``; return how many."""
@@ -61,10 +68,11 @@ class _Sets:
         """Solve, add the comparisons inside the margin, and repeat until there are none to add."""
         tol = self.budget.limits.tol
         goal = max(tol, _FIRST)
-        if self.budget.limits.resume is not None and self.start is not None:
+        resumed = self.budget.limits.resume is not None and self.working.listed
+        if resumed and self.start is not None:
             # The first set alone would lead away from the solution over a larger one.
             self.working.add(self.start, self.working.objective().at(self.start, exact=True).rho)
-        while True:
+        while self.working.listed:
             # 1. Solve over the set, then add every comparison inside the margin of that metric.
             stage = self._solve(self.budget, goal)
             added = self.working.add(stage.factor, stage.rho)
@@ -80,6 +88,7 @@ class _Sets:
                 return self.budget.reached
             # 4. Solve the next set more closely, or at once to tol if nothing was added.
             goal = max(tol, _CLOSER * goal) if added else tol
+        return Status.TIME_LIMIT  # no time for the list: `solution` certifies without it
 
     def _solve(self, budget: Budget, tol: float) -> Solution:
         """Run the solver on the working set and make its solution the current stage."""
@@ -94,12 +103,16 @@ class _Sets:
 
     def solution(self, status: Status) -> Solution:
         """Return the last stage's solution, certified over all comparisons."""
-        assert self.stage is not None
-        if not self.complete:
-            # A limit or Ctrl-C came first: max_iter=0 makes the certificate of the last metric
-            # over every comparison inside its margin.
-            if not self.searched:
+        if self.stage is None or not self.complete:
+            # A limit or Ctrl-C came first: max_iter=0 makes the certificate of the last metric, or
+            # of the start, over every comparison inside its margin.
+            if self.stage is not None and not self.searched:
                 self.working.add(self.stage.factor, self.stage.rho)
             limits = replace(self.budget.limits, max_iter=0, callback=None)
-            self._solve(Budget(limits, stages=self.budget.stages), limits.tol)
+            last = Budget(limits, stages=self.budget.stages)
+            first = self.stage is None
+            stage = self._solve(last, limits.tol)
+            if first:  # its evaluation is the first of the fit, not one more for the certificate
+                self.budget.count(stage)
+        assert self.stage is not None
         return self.budget.combined(self.stage, status=status)

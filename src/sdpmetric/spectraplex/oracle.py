@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import eigh, qr, svd
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from .._support.deadline import Deadline, OutOfTimeError
+from .._support.deadline import GRACE, Deadline, OutOfTimeError
 from .._support.typing import Floats
 from .krylov import BLOCK, certified_pairs
 
@@ -28,7 +28,6 @@ __all__ = ["DENSE_LIMIT", "Leading", "Oracle", "project", "random_point"]
 DENSE_LIMIT = 1024  # up to here the whole matrix is decomposed; above it, a block Krylov method
 _COLUMNS = 64  # unit vectors multiplied at once: X times all of them would be another X
 _LOOSE = 256  # columns left to multiply by G where a loose bound takes less time
-_GRACE = 0.25  # the share of a time limit that a bound may take beyond it
 _CLEAR = 1e-8  # an eigenvalue below this share of the matrix may be a rounded zero from outside
 _EPS = float(np.finfo(np.float64).eps)
 _SMALL = 32  # up to here ARPACK is not worth its call; above, its number of Lanczos vectors
@@ -129,7 +128,7 @@ class Oracle:
         of 0.2 need not be known to 1e-7. ``near`` are columns that may be close to eigenvectors,
         such as a factor of M; they save time.
         """
-        deadline = self.deadline.extended(_GRACE)
+        deadline = self.deadline.extended(GRACE)
         found = self._decompose(G, k, deadline) if self.dense else None
         if found is not None:
             return found

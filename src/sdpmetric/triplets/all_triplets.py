@@ -82,8 +82,12 @@ class AllTriplets:
         near = self.targets.ravel()[pair]
         return np.stack([anchor, near, far], axis=1), self.weights[anchor]
 
-    def limit(self, items: WeightedTables, loss: Loss, unit: float, rho: float) -> float:
+    def limit(
+        self, items: WeightedTables, loss: Loss, unit: float, rho: float
+    ) -> tuple[float, float]:
         """Return the best rho over all triplets, or a little more; at most the given rho.
+
+        And about how many triplets are inside the margin of that rho.
 
         ``unit`` times a weight is a coefficient of the objective. A histogram of margins stands for
         the margins: each bin counts at its upper end, where slopes are smaller, so that the
@@ -96,27 +100,51 @@ class AllTriplets:
         ends, weights = self._histogram(items, self._anchors, bottom, top)
         # 2. If the slopes, which are too small, still sum to more than one, rho* is smaller.
         excess = -unit * float(weights @ loss.slope(ends - rho)) - 1.0
-        return min(rho, best_rho(ends, unit * weights, loss, rho)) if excess > 0.0 else rho
+        if excess > 0.0:
+            rho = min(rho, best_rho(ends, unit * weights, loss, rho))
+        return rho, self._number(ends, weights / self.total(), rho + loss.support)
 
-    def first(self, items: WeightedTables, loss: Loss, unit: float) -> Ints:
-        """Return triplets to start from: enough of them for a bounded objective."""
-        # 1. Some rows stand for all: an inexact limit costs time, and no correctness.
+    def first(self, items: WeightedTables, loss: Loss, unit: float) -> tuple[float, float]:
+        """Return a rho to start from, and about how many triplets are inside its margin.
+
+        They are enough for a bounded objective.
+        """
+        # The objective over a set is bounded if max_slope times the sum of its coefficients
+        # exceeds 1. With half of C, the triplets inside the margin have twice the weight that
+        # is needed. If half of C is too little, 1.1 times the least C is used.
+        unit = min(unit, max(0.5 * unit, 1.1 / (loss.max_slope * self.total())))
+        return self.estimate(items, loss, unit)
+
+    def estimate(self, items: WeightedTables, loss: Loss, unit: float) -> tuple[float, float]:
+        """Return about the best rho, and about how many triplets are inside its margin."""
+        # 1. Some rows stand for all: an inexact rho costs time, and no correctness.
         seen = self._anchors
         if len(seen) > _SAMPLE:
             seen = seen[:: len(seen) // _SAMPLE]
-        sampled_share = (
-            float(np.sum((self.others * self._per_row * self.weights)[seen])) / self.total()
-        )
-        # 2. The objective over the set is bounded if max_slope times the sum of its coefficients
-        #    exceeds 1. With half of C, the triplets inside the margin have twice the weight that
-        #    is needed. If half of C is too little, 1.1 times the least C is used.
-        unit = min(unit, max(0.5 * unit, 1.1 / (loss.max_slope * self.total())))
-        # 3. The rho of these margins, and every triplet inside of it. No margin exceeds ``top``,
-        #    since d(a, b)^2 <= 2 (|a|^2 + |b|^2).
+        weight = float(np.sum((self.others * self._per_row * self.weights)[seen]))
+        # 2. The rho of these margins. No margin exceeds ``top``, since
+        #    d(a, b)^2 <= 2 (|a|^2 + |b|^2).
         top = 4.0 * float(items.norms.max())
         ends, weights = self._histogram(items, seen, -top, top)
-        rho = best_rho(ends, unit / sampled_share * weights, loss)
-        return self.inside(items, rho + loss.support + items.rounding)
+        rho = best_rho(ends, unit / (weight / self.total()) * weights, loss)
+        return rho, self._number(ends, weights / weight, rho + loss.support)
+
+    def quantile(self, items: WeightedTables, weight: float) -> float:
+        """Return the margin below which all triplets together have this weight."""
+        top = 4.0 * float(items.norms.max())  # no margin exceeds it
+        bottom = -top
+        while True:
+            ends, weights = self._histogram(items, self._anchors, bottom, top)
+            place = int(np.argmax(np.cumsum(weights) >= weight))
+            step = float(ends[1] - ends[0])
+            # The bin itself ends one step earlier, see `_histogram`; a step to spare on each side.
+            bottom, top = float(ends[place]) - 3.0 * step, float(ends[place])
+            if not top - bottom > items.rounding:
+                return 0.5 * (bottom + top)
+
+    def _number(self, ends: Floats, shares: Floats, limit: float) -> float:
+        """Return about how many margins are below a limit, from the weight's share in each bin."""
+        return self.count() * float(np.sum(shares[ends < limit]))
 
     def inside(self, items: WeightedTables, limit: float) -> Ints:
         """Return the codes of all triplets whose margin is below the limit, ascending."""
@@ -131,7 +159,7 @@ class AllTriplets:
                 list_margins(tile, limit, room)
             found.append(room[:count].copy())
 
-        parts = self._tiles(items, self._anchors, list, collect)
+        parts = self.visit(items, list, collect)
         # Stable: for int64 that is Timsort, which uses the runs that are sorted already.
         return np.sort(np.concatenate([codes for found in parts for codes in found]), kind="stable")
 
@@ -144,24 +172,28 @@ class AllTriplets:
         def fill(counts: Floats, tile: Any) -> None:
             count_margins(tile, bottom, step, counts)
 
-        counts = np.sum(self._tiles(items, rows, lambda: np.zeros(_BINS), fill), axis=0)
+        counts = np.sum(self.visit(items, lambda: np.zeros(_BINS), fill, rows), axis=0)
         # + 2, not + 1: rounding may have put a margin one bin too low.
         ends: Floats = bottom + step * (np.arange(_BINS, dtype=np.float64) + 2.0)
         return ends, counts
 
-    def _tiles(
+    def visit(
         self,
         items: WeightedTables,
-        rows: Ints,
         begin: Callable[[], State],
         work: Callable[[State, Any], None],
+        rows: Ints | None = None,
     ) -> list[State]:
-        """Call ``work`` on all tiles of some rows and all columns; return a state for each thread.
+        """Call ``work`` on all tiles of products; return a state for each thread.
+
+        A thread takes all columns of a block of rows, from left to right, before the next block.
+        ``rows`` are all anchors by default.
 
         The margin of row i, its target j and a far column c is ``norms[c] - 2 x_i'x_c - reach``
         with ``reach = d(i, j)^2 - norms[i]``: only the product depends on both i and c.
         """
         n = len(self.y)
+        rows = self._anchors if rows is None else rows
         # A missing target stands for row 0 until its reach is set below: any valid row will do.
         near = np.where(self.targets >= 0, self.targets, 0)
 

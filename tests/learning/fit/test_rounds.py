@@ -31,12 +31,6 @@ def test_each_round_is_given_the_last_result(one: Result) -> None:
     assert (result.rho, result.n_iter) == (3.0, 15)
 
 
-def test_a_first_round_that_was_made_already_counts(one: Result) -> None:
-    made = replace(one, rho=0.25)
-    assert run_rounds(1, lambda last: one, first=made) is made
-    assert run_rounds(3, lambda last: one, first=made).n_iter == 15
-
-
 def test_rounds_that_share_limits_end_with_one_that_did_not_converge(one: Result) -> None:
     calls = []
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 from ..._support.typing import Floats
 from ...problem.result import Result
@@ -41,8 +41,9 @@ class QueryCandidate(Candidate):
         """The settings that decide which comparisons are made."""
         return Hardness(self.n_negatives, self.skip, self.guard, self.preserve)
 
-    def first_round(self) -> Self:
-        return replace(self, n_rounds=1)
+    @property
+    def rounds(self) -> int:
+        return self.n_rounds
 
     @property
     def simplicity(self) -> tuple[Any, ...]:
@@ -64,6 +65,8 @@ class QuerySplit(HeldOutSplit):
 
 
 class _RawQuerySplit(SplitInCoordinates):
+    early_tol = 0.0  # as in the adapter's own fits, whose rounds all go on to tol
+
     def __init__(self, split: QuerySplit) -> None:
         super().__init__()
         self.split = split
@@ -76,11 +79,11 @@ class _RawQuerySplit(SplitInCoordinates):
         mined = comparisons(self.split.vectors, self.split.train, candidate.hardness, under)
         return fit.prepare(*mined)
 
-    def first_round(self, candidate: QueryCandidate, fit: Fit, start: Floats | None) -> Result:
+    def fit(self, candidate: QueryCandidate, fit: Fit, middle: Fit, start: Floats | None) -> Result:
         if sum(result.components.nbytes for result in self.fits.values()) > _KEPT_BYTES:
             # All of them: the path at work goes on from its last factor, which it holds itself.
             self.fits.clear()
-        return super().first_round(candidate, fit, start)
+        return super().fit(candidate, fit, middle, start)
 
     def score(self, components: Floats | None) -> float:
         split = self.split

@@ -74,7 +74,7 @@ class SDPMetric(SDPEstimator):
         faiss.
     n_rounds : int, default=2
         Number of fits; each after the first chooses neighbours under the previous metric. Only the
-        last one goes on to ``tol``: the others stop at a relative gap of 0.05.
+        last one goes on to ``tol``: the others stop at a relative gap of 0.1.
     class_weight : None, "balanced" or dict, default=None
         Weight of a comparison by the class of its anchor.
     prior : None, "identity" or (D, D) array, default="identity"

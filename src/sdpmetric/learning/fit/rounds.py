@@ -13,8 +13,9 @@ from ...solvers import Limits
 
 __all__ = ["EARLY_TOL", "run_rounds", "warn_of_rounds"]
 
-# Gap of all rounds but the last, which only choose neighbours for the next.
-EARLY_TOL = 5e-2
+# Gap of all rounds but the last, which only choose neighbours for the next. 0.05 makes no metric
+# better and takes 6 % more evaluations in all (benchmarks/README.md, bench-defaults).
+EARLY_TOL = 1e-1
 
 
 def run_rounds(
@@ -22,7 +23,6 @@ def run_rounds(
     fit_round: Callable[[Result | None], Result],
     limits: Limits | None = None,
     *,
-    first: Result | None = None,
     before: tuple[int, int] = (0, 0),
     stopped: Callable[[], bool] = lambda: False,
 ) -> Result:
@@ -38,7 +38,6 @@ def run_rounds(
     fit_round : finds comparisons under the previous metric (None: Euclidean distance) and fits them
     limits : shared by all rounds, so that a round which did not converge is the last; None: each
         round has its own
-    first : the result of the first round, if it is known already
     before : rounds that an earlier run finished, and all of its evaluations
     stopped : whether a callback asked to stop
 
@@ -46,8 +45,8 @@ def run_rounds(
     -------
     The last round's result; ``n_iter`` counts all rounds.
     """
-    result = first
-    for number in range(before[0] if first is None else 1, n_rounds):
+    result: Result | None = None
+    for number in range(before[0], n_rounds):
         if result is not None and limits is not None:
             if not result.converged or stopped():
                 break

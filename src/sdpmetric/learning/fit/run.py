@@ -32,7 +32,10 @@ __all__ = ["Fit"]
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Parsed parameters: prepare data for a solver, then run it."""
+    """Parsed parameters: prepare data for a solver, then run it.
+
+    ``asked_tol`` is the user's tolerance, for messages, where that of the limits is a looser one.
+    """
 
     loss: Loss
     C: float
@@ -41,6 +44,7 @@ class Fit:
     solver: Solver
     limits: Limits
     n_jobs: int | None
+    asked_tol: float | None = None
 
     @property
     def bounded(self) -> bool:
@@ -59,7 +63,8 @@ class Fit:
 
     def loosened(self, tol: float) -> Fit:
         """The same fit with at least this tolerance."""
-        return replace(self, limits=replace(self.limits, tol=max(tol, self.limits.tol)))
+        limits = replace(self.limits, tol=max(tol, self.limits.tol))
+        return replace(self, limits=limits, asked_tol=self.limits.tol)
 
     def settled(self, result: Result) -> Result:
         """A result of rounds, judged by the tolerance of this fit.
@@ -70,7 +75,7 @@ class Fit:
             return result
         why = self.limits.reached(result.n_iter) or Status.STOPPED
         result = replace(result, status=why)
-        _warn_unless_converged(result, self.limits.tol)
+        _warn(result, self.limits.tol)
         return result
 
     def after(self, n_iter: int) -> Fit:
@@ -90,7 +95,8 @@ class Fit:
         self._check_memory(len(codes))
         # Every item stays: a later working set may mention rows that the first one does not.
         problem = self._problem(X, *triplets.indices(codes), every_item=True)
-        return EveryTriplet(WorkingTriplets(problem, triplets, codes, self.limits.seed))
+        limits = self.limits
+        return EveryTriplet(WorkingTriplets(problem, triplets, codes, limits.seed, limits.deadline))
 
     def vary(self, prepared: Prepared) -> Prepared:
         """Prepared data with the loss, C and prior weight of this fit."""
@@ -113,7 +119,8 @@ class Fit:
             limits = replace(limits, callback=_in_user_coordinates(callback, problem))
         solution = prepared.solve(self.solver, problem.to_solver(start), limits)
         result = problem.finish(solution, self._status(solution), self.n_components)
-        _warn_unless_converged(result, limits.tol)
+        if not result.gap <= limits.tol:
+            _warn(result, limits.tol if self.asked_tol is None else self.asked_tol)
         return result
 
     def _check_memory(self, n_comparisons: int) -> None:
@@ -172,9 +179,8 @@ _ADVICE = {
 }
 
 
-def _warn_unless_converged(result: Result, tol: float) -> None:
-    if result.gap <= tol:
-        return
+def _warn(result: Result, tol: float) -> None:
+    """Warn that a fit did not reach the tolerance."""
     proven = "and its gap is certified" if result.gap < np.inf else "but no gap is proven"
     warn(
         f"The relative gap is {result.gap:.2g}, above tol = {tol:.2g} "

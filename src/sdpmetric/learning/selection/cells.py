@@ -1,7 +1,7 @@
 """Cells of a search: the finished fits, kept in a file, so that a search goes on where it stopped.
 
-A cell is one candidate with one C on one split. Besides its scores it keeps the first round of its
-fit, from which later fits of the split start. So a resumed search takes the same steps as one that
+A cell is one candidate with one C on one split. Besides its scores it keeps its fit, from which
+later fits of the split start. So a resumed search takes the same steps as one that
 was never interrupted.
 """
 
@@ -29,25 +29,25 @@ class Cell:
     Attributes
     ----------
     trial : its scores
-    first : the fit of its first round
+    result : its fit
     end : the C above which all fits of its path are the same
     """
 
     trial: Trial
-    first: Result
+    result: Result
     end: float
 
     @classmethod
     def of(cls, held: dict[str, Any], n_features: int) -> Self:
         """Check the cell that a file holds."""
-        first = Result(**held["first"])
-        if first.factor.shape[0] != n_features or first.components.shape[1] != n_features:
+        result = Result(**held["result"])
+        if result.factor.shape[0] != n_features or result.components.shape[1] != n_features:
             raise ValueError("its fits do not match the features")
-        return cls(Trial(**held["trial"]), first, float(held["end"]))
+        return cls(Trial(**held["trial"]), result, float(held["end"]))
 
     def plain(self) -> dict[str, Any]:
         """The cell as values that a state file holds."""
-        return {"trial": vars(self.trial), "first": vars(self.first), "end": self.end}
+        return {"trial": vars(self.trial), "result": vars(self.result), "end": self.end}
 
 
 class Cells:

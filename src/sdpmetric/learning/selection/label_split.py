@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 from sklearn.base import clone
 
@@ -44,8 +44,9 @@ class LabelCandidate(Candidate):
         """The settings that decide how labels become comparisons."""
         return TripletRule(self.triplets, self.n_neighbors, self.n_impostors)
 
-    def first_round(self) -> Self:
-        return replace(self, n_rounds=1)
+    @property
+    def rounds(self) -> int:
+        return self.n_rounds
 
     @property
     def simplicity(self) -> tuple[Any, ...]:

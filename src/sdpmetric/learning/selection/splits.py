@@ -32,6 +32,8 @@ _COORDINATES = 2
 class SplitInCoordinates(ABC):
     """A split in one kind of coordinates. Results that several candidates share are made once."""
 
+    early_tol = EARLY_TOL  # gap of all rounds but the last, that of the estimator's own fits
+
     def __init__(self) -> None:
         self.prepared: dict[Any, Prepared] = {}
         self.fits: dict[Any, Result] = {}
@@ -50,42 +52,53 @@ class SplitInCoordinates(ABC):
     def score(self, components: Floats | None) -> float:
         """The score of the held-out part under a metric; None is Euclidean distance."""
 
-    def first_round(self, candidate: Any, fit: Fit, start: Floats | None) -> Result:
-        """The fit of a candidate's first round, made once for all numbers of rounds."""
-        key = candidate.first_round(), fit.C
+    def fit(self, candidate: Any, fit: Fit, middle: Fit, start: Floats | None) -> Result:
+        """The fit of a candidate, made once; ``middle`` is the fit in the middle of its path."""
+        key = candidate, fit.C
         if key not in self.fits:
-            self.fits[key] = fit.run(self._prepared(candidate, fit), start)
+            self.fits[key] = fit.run(self._prepared(candidate, fit, middle), start)
         return self.fits[key]
 
-    def all_rounds(self, candidate: Any, fit: Fit, first: Result) -> Result:
-        """Run the rounds after the first, and return the fit of the last."""
-        n_rounds = getattr(candidate, "n_rounds", 1)
-        left = iter(range(n_rounds - 2, -1, -1))  # rounds that follow the next one
-
-        def fit_round(last: Result | None) -> Result:
-            assert last is not None  # the first round is given
-            fit.limits.deadline.check()
-            now = fit.loosened(EARLY_TOL) if next(left) else fit
-            return now.run(self.prepare(candidate, fit, last), last.factor)
-
-        return run_rounds(n_rounds, fit_round, first=first)
-
-    def saturation_C(self, candidate: Any, fit: Fit, result: Result) -> float:
+    def saturation_C(self, candidate: Any, fit: Fit, middle: Fit, result: Result) -> float:
         """The C above which all fits of a path are the same."""
         # With a positive margin, a larger C still moves comparisons across it.
         if result.rho > 0.0:
             return np.inf
-        return self._prepared(candidate, fit).saturation_C(result.factor)
+        return self._prepared(candidate, fit, middle).saturation_C(result.factor)
 
-    def _prepared(self, candidate: Any, fit: Fit) -> Prepared:
-        key = self.comparisons_key(candidate)
+    def _prepared(self, candidate: Any, fit: Fit, middle: Fit) -> Prepared:
+        """The comparisons of a candidate's last round, ready for a fit.
+
+        Those of a first round do not depend on any metric. Those of a later round are chosen once
+        for the whole path, under the metric at its middle: a round for each C would double the cost
+        of a search.
+        """
+        key: Any = self.comparisons_key(candidate)
+        if candidate.rounds > 1:
+            key = candidate, middle.C
         if key not in self.prepared:
             # One at a time: edges and distances of all comparisons are large.
-            self.prepared = {key: self.prepare(candidate, fit, None)}
+            self.prepared = {}
+            last = self._early_rounds(candidate, middle) if candidate.rounds > 1 else None
+            self.prepared = {key: self.prepare(candidate, middle, last)}
         # The varied data replace the stored ones: their prior distances and working triplets need
         # not be found again.
         self.prepared[key] = fit.vary(self.prepared[key])
         return self.prepared[key]
+
+    def _early_rounds(self, candidate: Any, fit: Fit) -> Result:
+        """All rounds of a candidate but the last."""
+        early = fit.loosened(self.early_tol)
+
+        def fit_round(last: Result | None) -> Result:
+            fit.limits.deadline.check()
+            # Cold at first, as the last fit will be: a resumed search takes the same steps.
+            start = None if last is None else last.factor
+            return early.run(self.prepare(candidate, fit, last), start)
+
+        result = _certified(run_rounds(candidate.rounds - 1, fit_round))
+        fit.limits.deadline.check()
+        return result
 
 
 @dataclass(eq=False)
@@ -109,7 +122,7 @@ class HeldOutSplit(ABC):
         """A trial for each C, in ascending order of C."""
         view = self._in_coordinates(candidate.coordinates)
         start, end, found = None, np.inf, []
-        fit = self.fit
+        fit = middle = self._fit(candidate, sorted(Cs)[len(Cs) // 2], candidate.prior_weight)
         # From large C to small: directions are dropped along the path, which is cheaper than
         # to find them (benchmarks/README.md, bench-path).
         for C in sorted(Cs, reverse=True):
@@ -120,27 +133,31 @@ class HeldOutSplit(ABC):
             cell = None if self.cells is None else self.cells.get(candidate, C)
             if cell is None:
                 # From the same C with other settings, or from the C before with the same ones.
-                cell = self._cell(view, candidate, fit, view.factors.get(C, start), end)
+                cell = self._cell(view, candidate, fit, middle, view.factors.get(C, start), end)
                 if self.cells is not None:
                     self.cells.add(candidate, C, cell)
-            view.fits[candidate.first_round(), fit.C] = cell.first
-            # Not from the last round: its comparisons are not those of the next first round.
-            start = view.factors[C] = cell.first.factor
+            view.fits[candidate, fit.C] = cell.result
+            start = view.factors[C] = cell.result.factor
             end = cell.end
             found.append(cell.trial)
         return found[::-1]
 
     def _cell(
-        self, view: SplitInCoordinates, candidate: Any, fit: Fit, start: Floats | None, end: float
+        self,
+        view: SplitInCoordinates,
+        candidate: Any,
+        fit: Fit,
+        middle: Fit,
+        start: Floats | None,
+        end: float,
     ) -> Cell:
         """Fit a candidate and score it; ``end`` is the saturation of its path so far."""
         began = time.perf_counter()
-        first = self._finished(view.first_round(candidate, fit, start))
-        end = min(end, view.saturation_C(candidate, fit, first))
-        result = self._finished(view.all_rounds(candidate, fit, first))
+        result = self._finished(view.fit(candidate, fit, middle, start))
+        end = min(end, view.saturation_C(candidate, fit, middle, result))
         seconds = time.perf_counter() - began
         score = view.score(result.components)
-        return Cell(Trial(score, result.gap, result.rank, result.rho, seconds), first, end)
+        return Cell(Trial(score, result.gap, result.rank, result.rho, seconds), result, end)
 
     def prior_score(self, candidate: Any, /) -> Trial:
         """The trial of the prior alone."""
@@ -149,7 +166,7 @@ class HeldOutSplit(ABC):
         components = None
         # The whole identity is Euclidean distance: only a given matrix or a cut needs a fit.
         if fit.prior.matrix is not None or fit.n_components is not None:
-            components = _certified(view.first_round(candidate, fit, None)).components
+            components = _certified(view.fit(candidate, fit, fit, None)).components
         return Trial(view.score(components), 0.0, fit.n_components or 0, 0.0, 0.0)
 
     def _finished(self, result: Result) -> Result:

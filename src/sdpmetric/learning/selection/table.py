@@ -35,13 +35,14 @@ class Candidate:
         """Whether nothing is learned: the metric is the prior."""
         return self.prior_weight == 1.0
 
+    @property
+    def rounds(self) -> int:
+        """How many fits there are, each of which chooses the comparisons of the next."""
+        return 1
+
     def prior_alone(self) -> Self:
         """The candidate that learns nothing, in the same coordinates."""
         return self._changed(prior_weight=1.0)
-
-    def first_round(self) -> Self:
-        """The candidate whose fit is this one's first round."""
-        return self
 
     @property
     def simplicity(self) -> tuple[Any, ...]:

@@ -153,7 +153,7 @@ def laplacian_rows(
     high: Any,
     out: Any,
 ) -> None:
-    """Rows low .. high - 1 of ``sum_e weights_e (e_a - e_b)(e_a - e_b)' Y``."""
+    """Fill ``out`` with rows low .. high - 1 of ``sum_e weights_e (e_a - e_b)(e_a - e_b)' Y``."""
     width = Y.shape[1]
     # Differences before sums: an offset that all rows share, such as a time stamp's, then cancels
     # in y itself. As ``degree y - sum`` it would leave its rounding behind, times the offset of X.
@@ -171,7 +171,7 @@ def laplacian_rows(
             w, y = Y.dtype.type(values[p]), Y[items[p]]
             for c in range(width):
                 total[c] += w * (own[c] - y[c])
-        out[i] = total
+        out[i - low] = total
 
 
 @jit_reproducible

@@ -11,6 +11,7 @@ from .jit import jit, jit_reproducible
 __all__ = [
     "bin_margins",
     "count_margins",
+    "fill_margins",
     "first_bracket",
     "list_margins",
     "next_rho",
@@ -171,3 +172,21 @@ def list_margins(tile: Any, limit: Any, out: Any) -> int:
                             out[found] = (row * k + t) * n + column
                         found += 1
     return found
+
+
+@jit_reproducible
+def fill_margins(tile: Any, target: Any, rho: Any, beyond: Any, out: Any) -> None:
+    """Write the margins of a tile and one target less rho; margins as in `count_margins`.
+
+    ``beyond`` stands for all larger numbers, and for columns that make no triplet.
+    """
+    products, norms, reach, _, labels, rows, first_column = tile
+    width = products.shape[1]
+    norms, labels_here = norms[first_column:][:width], labels[first_column:][:width]
+    for r in range(products.shape[0]):
+        label, least, row, filled = labels[rows[r]], reach[r, target] + rho, products[r], out[r]
+        for c in range(width):
+            value = norms[c] - 2.0 * row[c] - least
+            # In this order NaN stays NaN: it must not pass for a comparison that is satisfied.
+            value = beyond if value >= beyond else value
+            filled[c] = beyond if labels_here[c] == label else value
