@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.campaigns.certificates import ALL_TRIPLETS, MATRICES, judge
+from tests.campaigns.certificates import ALL_TRIPLETS, AS_IF_LARGE, MATRICES, judge
 from tests.support.adversaries import KINDS
 from tests.support.lanes import some
 
 
-@pytest.mark.parametrize("kind", [*KINDS, ALL_TRIPLETS, MATRICES])
+@pytest.mark.parametrize("kind", [*KINDS, AS_IF_LARGE, ALL_TRIPLETS, MATRICES])
 @pytest.mark.parametrize("part", some(range(5), 1))
 def test_no_gap_is_below_the_truth(kind: str, part: int) -> None:
     step = 6
