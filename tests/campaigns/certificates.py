@@ -2,9 +2,10 @@
 
 Each problem is fitted above and below the dense limit, and both results are compared with the truth
 in long double. Most are fits of ``tests/support/adversaries.py``, some take the ways of large
-problems (``large.py``), some are fits to all triplets (``every_triplet.py``, by lists and by tiles),
-some matrices of ``hidden.py``. A finding is a gap below the true one, a wrong objective, a bound below an objective, a metric outside the span of the
-compared differences, a NaN, or any error.
+problems (``large.py``), some are fits to all triplets, by lists and by tiles
+(``every_triplet.py``), some matrices of ``hidden.py``. A finding is a gap below the true one, a
+wrong objective, a bound below an objective, a metric outside the span of the compared differences,
+a NaN, or any error.
 """
 
 from __future__ import annotations

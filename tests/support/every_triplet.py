@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from sdpmetric import Result, SDPMetric, knn_triplets
-from sdpmetric.problem import units
+from sdpmetric.problem import units, user_units
 from sdpmetric.triplets import working_triplets
 from sdpmetric.triplets.all_triplets import AllTriplets
 from tests.support.adversaries import KINDS, Adversary, draw
@@ -90,7 +90,7 @@ class Labelled:
         with (
             warnings.catch_warnings(),
             mock.patch.object(working_triplets, "_SHORT", 0.0 if by_tiles else 1.0),
-            mock.patch.object(units, "LIGHT", 0 if p.single else units.LIGHT),
+            mock.patch.object(units, "LIGHT", 0 if p.single else user_units.LIGHT),
             mock.patch.object(AllTriplets, "limit", too_many if later else limit),
         ):
             warnings.simplefilter("ignore", ConvergenceWarning)
