@@ -12,6 +12,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from .._support.checks import shown
 from .._support.typing import Floats
 
 __all__ = ["H_RANGE", "Hinge", "Huber", "Logistic", "Loss", "SquaredHinge", "parabola", "vanishes"]
@@ -182,4 +183,4 @@ def vanishes(loss: Loss) -> bool:
 def _check_width(h: float) -> None:
     low, high = H_RANGE
     if not low <= h <= high:
-        raise ValueError(f"h must be a number from {low:g} to {high:g}, got {h!r}.")
+        raise ValueError(f"h must be a number from {low:g} to {high:g}, got {shown(h)}.")
