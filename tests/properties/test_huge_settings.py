@@ -1,4 +1,4 @@
-"""Settings that are larger than any number of float64 or int64: each is named."""
+"""Settings and row numbers that are no int64 or float64: each is named, or becomes one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sdpmetric import Huber, SDPMetric, SDPMetricCV, knn_triplets
+from sdpmetric import (
+    EmbeddingAdapter,
+    Huber,
+    Logistic,
+    Responses,
+    SDPMetric,
+    SDPMetricCV,
+    TripletSDPMetricCV,
+    knn_triplets,
+)
 
 X = np.random.default_rng(0).normal(size=(8, 3))
 Y = np.array([0, 1] * 4)
@@ -64,3 +73,36 @@ def test_huge_integers_elsewhere() -> None:
             ValueError, match=r"^(n_neighbors|n_impostors|Cs|h|solver_options.*) must"
         ):
             call()
+
+
+PAIRS = np.array([[i, (i + 2) % 8] for i in range(8)])
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.longdouble], ids=lambda kind: kind.__name__)
+def test_numbers_that_compiled_loops_do_not_know(kind: Any) -> None:
+    """A prior_weight of float16 was a NotImplementedError of Numba."""
+    quick: dict[str, Any] = {"tol": 0.5, "n_jobs": 1}
+    for loss in (Huber(kind(0.1)), Logistic(kind(0.1))):
+        SDPMetric(loss=loss, n_neighbors=2, n_impostors=2, **quick).fit(X, Y)
+    given = quick | {"Cs": [kind(2.0)], "h": kind(0.1), "prior_weight": kind(0.1), "cv": 2}
+    T = np.column_stack([PAIRS, (PAIRS[:, :1] + 1) % 8])
+    for search in (
+        SDPMetricCV(n_neighbors=2, n_impostors=2, n_rounds=1, **given).fit(X, Y),
+        TripletSDPMetricCV(**given).fit(X, T),
+        EmbeddingAdapter(n_rounds=1, n_negatives=2, n_resamples=10, **given).fit(X, PAIRS),
+    ):
+        assert search.upper_bound_ >= search.objective_
+
+
+def test_unsigned_row_numbers_beyond_int64_were_rows_from_the_end() -> None:
+    wrapped = PAIRS.astype(np.uint64) - np.uint64(8)  # -8 to -1, if they become int64
+    with pytest.raises(ValueError, match=r"^query: row 0 is 18446744073709551608, expected a row"):
+        EmbeddingAdapter().fit(X, wrapped)
+    with pytest.raises(ValueError, match=r"row 0 is 18446744073709551608, expected a row"):
+        Responses.from_triplets(wrapped[:, [0, 1, 0]])
+
+
+@pytest.mark.parametrize("pairs", [np.array(3), np.array([1, 2]), 3, np.zeros((2, 2, 2), int)])
+def test_pairs_that_are_no_table(pairs: Any) -> None:
+    with pytest.raises(ValueError, match=r"^pairs "):
+        EmbeddingAdapter().fit(X, pairs)
