@@ -360,8 +360,12 @@ main(["stop"])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
-def test_sigterm_while_python_runs_a_text_had_the_exit_code_of_ctrl_c() -> None:
-    """Imports do that: dataclasses are made of texts."""
-    result = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True)
+def test_sigterm_while_python_runs_a_text_had_the_exit_code_of_ctrl_c(tmp_path: Path) -> None:
+    """Imports do that: dataclasses are made of texts. Only with ``python -m``."""
+    (tmp_path / "stopped.py").write_text(STOPPED)
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    command = [sys.executable, "-m", "stopped"]
+    environment = os.environ | {"PYTHONPATH": paths}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert result.returncode == 143
     assert result.stderr == "Interrupted: nothing was written.\n"
