@@ -19,10 +19,28 @@ from sdpmetric.cli.tables.reading import read
 from sdpmetric.cli.tables.writing import write
 
 # As OWASP lists them ("CSV Injection"), and what spreadsheets take for a number.
-RUN = ["=1+2", '=HYPERLINK("http://x","y")', "+1+2", "-2+3", "@SUM(1)", "\t=1", "\r=1", "\n=1"]
+RUN = ["=1+2", '=HYPERLINK("http://x","y")', "+1+2", "-2+3", "@SUM(1)", "\t", "\rx", "\n1"]
 RUN += ["\uff1d1", "\uff0b1", "\uff0d1", "\uff20x", "-", "+", "=", "-1e", "--1", "-1.5-1", "+abc"]
 RUN += ["-cmd|' /C calc'!A0"]
 SPARED = ["-1.5", "+3", "-.5", "-1e-7", "+2.", "-inf", "-nan", "1-2", "a=b", "'tis", "''", "x", ""]
+# Where decimals have a comma, spreadsheets divide a line at semicolons and ends of lines, whatever
+# our quotes say.
+INSIDE = {
+    "a;=1+2": "a;'=1+2",
+    'a;"=1"': 'a;\'"=1"',
+    "a; =1": "a;' =1",
+    "a;b;@x;c": "a;b;'@x;c",
+    "a\t=1": "a\t'=1",
+    "a\n=1": "a\n'=1",
+    "a\r\n-x": "a\r\n'-x",
+    "a;-1.5e": "a;'-1.5e",
+    "\t=1": "'\t'=1",
+    "\r=1": "'\r'=1",
+    "\n=1": "'\n'=1",
+    "=1;=2": "'=1;'=2",
+    "a;'=1": "a;''=1",
+}
+SPARED += ["3;-4", "a;-1.5;b", "two\r\nlines", "a; b", "a;b=c", "it;'s", "a;'b"]
 # An apostrophe of the user's own stays, too.
 MARKED = ["'=1", "''=1", "'-1.5", "'''@x", "'\t"]
 
@@ -37,27 +55,47 @@ def test_what_a_spreadsheet_would_run_is_written_as_text(cell: str) -> None:
     assert neutral(cell) == f"'{cell}"
 
 
+@pytest.mark.parametrize("cell", INSIDE)
+def test_what_would_run_behind_a_semicolon_was_written_as_it_was(cell: str) -> None:
+    assert neutral(cell) == INSIDE[cell]
+
+
 @pytest.mark.parametrize("cell", SPARED)
 def test_numbers_and_other_texts_are_spared(cell: str) -> None:
     assert neutral(cell) == cell
 
 
-@pytest.mark.parametrize("cell", [*RUN, *SPARED, *MARKED])
+@pytest.mark.parametrize("cell", [*RUN, *INSIDE, *SPARED, *MARKED])
 def test_every_cell_is_read_as_it_was(cell: str) -> None:
     assert restored(str(neutral(cell))) == cell
 
 
 def test_texts_of_all_short_lengths_come_back() -> None:
     """No two texts are written alike: every text of up to four of these characters."""
-    letters = "'=-1.\t"
+    letters = "'=-1.\t;"
     texts = [""]
     for _ in range(4):
         texts += [text + letter for text in texts for letter in letters]
     assert all(restored(str(neutral(text))) == text for text in texts)
 
 
+@pytest.mark.parametrize("part", ["\n", ";'", "; ", "'", ';"', "\t'=", "=;"])
+def test_long_cells_take_no_longer_than_their_length(part: str) -> None:
+    cell = part * 200_000
+    assert restored(str(neutral(cell))) == cell
+
+
 def test_a_table_comes_back_through_a_file() -> None:
-    cells = [*RUN, *SPARED[:-1], *MARKED, "two\r\nlines", 'a "quote"', "a,b", " = "]
+    cells = [
+        *RUN,
+        *INSIDE,
+        *filter(None, SPARED),
+        *MARKED,
+        "two\r\nlines",
+        'a "quote"',
+        "a,b",
+        " = ",
+    ]
     columns = {"=name": cells, "-1.5e": list(range(len(cells))), "@x": [-1.5] * len(cells)}
     write("t.csv", columns)
     found = read("t.csv").columns

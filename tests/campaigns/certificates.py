@@ -1,10 +1,11 @@
 """Certificates against the truth: ``python -m tests.campaigns.certificates --problems 10000``.
 
 Each problem is fitted above and below the dense limit, and both results are compared with the truth
-in long double. Most are fits of ``tests/support/adversaries.py``, some fits to all triplets
-(``every_triplet.py``, by lists and by tiles), some matrices of ``hidden.py``. A finding is a gap
-below the true one, a wrong objective, a bound below an objective, a metric outside the span of the
-compared differences, a NaN, or any error.
+in long double. Most are fits of ``tests/support/adversaries.py``, some take the ways of large
+problems (``large.py``), some are fits to all triplets, by lists and by tiles
+(``every_triplet.py``), some matrices of ``hidden.py``. A finding is a gap below the true one, a
+wrong objective, a bound below an objective, a metric outside the span of the compared differences,
+a NaN, or any error.
 """
 
 from __future__ import annotations
@@ -16,20 +17,24 @@ import traceback
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 
 from sdpmetric import Result
 from sdpmetric.spectraplex.oracle import Oracle
 from tests.support.adversaries import KINDS, Adversary, draw
-from tests.support.every_triplet import draw_labelled
+from tests.support.every_triplet import WAYS, draw_labelled
 from tests.support.hidden import hidden
-from tests.support.truth import truth
+from tests.support.large import as_if_large
+from tests.support.truth import Truth, truth
 
-__all__ = ["ALL_TRIPLETS", "MATRICES", "Verdict", "judge"]
+__all__ = ["ALL_TRIPLETS", "AS_IF_LARGE", "MATRICES", "Verdict", "judge"]
 
+AS_IF_LARGE = "as if large"
 ALL_TRIPLETS = "all triplets"
 MATRICES = "hidden eigenvalues"
 _TOLERANCES = 1e-2, 1e-4, 1e-6, 1e-8
@@ -57,6 +62,8 @@ def judge(kind: str, seed: int) -> list[Verdict]:
     try:
         if kind == MATRICES:
             return _judge_matrix(seed)
+        if kind == AS_IF_LARGE:
+            return _judge_as_if_large(seed)
         return _judge_all_triplets(seed) if kind == ALL_TRIPLETS else _judge_fits(kind, seed)
     except Exception:
         return [Verdict(kind, seed, (traceback.format_exc(limit=-3),))]
@@ -75,29 +82,56 @@ def _judge_fits(kind: str, seed: int) -> list[Verdict]:
         )
         for limit in (1, 1024)
     ]
-    return [
-        _compared(problem, tol, result, other)
-        for result, other in zip(results, results[::-1], strict=True)
-    ]
+    return _compared(problem, tol, results)
+
+
+def _judge_as_if_large(seed: int) -> list[Verdict]:
+    rng = np.random.default_rng([seed, 10])
+    problem = replace(draw(str(rng.choice(list(KINDS))), seed), kind=AS_IF_LARGE)
+    tol = float(rng.choice(_TOLERANCES))
+    results = []
+    for limit in (1, 1024):
+        with as_if_large(rng):
+            results.append(
+                problem.solve(
+                    tol=tol,
+                    max_iter=_MAX_ITER["low-rank"],
+                    time_limit=1e-9 if rng.random() < 0.2 else None,
+                    solver_options={"dense_limit": limit},
+                    n_jobs=int(rng.choice([1, 3])),
+                )
+            )
+    return _compared(problem, tol, results)
 
 
 def _judge_all_triplets(seed: int) -> list[Verdict]:
     labelled, rng = draw_labelled(seed), np.random.default_rng([seed, 9])
-    tol, limit = float(rng.choice(_TOLERANCES)), int(rng.choice([1, 1024]))
-    results = [
-        labelled.fit(tol=tol, max_iter=300, dense_limit=limit, streamed=streamed)
-        for streamed in (False, True)
-    ]
-    problem = replace(labelled.problem, kind=ALL_TRIPLETS)
+    settings: dict[str, Any] = {
+        "tol": float(rng.choice(_TOLERANCES)),
+        "max_iter": _MAX_ITER["low-rank"],
+        "dense_limit": int(rng.choice([1, 1024])),
+    }
+    results = []
+    for way in WAYS:
+        with as_if_large(rng) if rng.random() < 0.7 else nullcontext():
+            results.append(labelled.fit(**settings, way=way, n_jobs=int(rng.choice([1, 3]))))
+    return _compared(replace(labelled.problem, kind=ALL_TRIPLETS), settings["tol"], results)
+
+
+def _compared(problem: Adversary, tol: float, results: list[Result]) -> list[Verdict]:
+    truths = [truth(problem, result) for result in results]
+    best = int(np.argmax([true.value for true in truths]))
+    highest = truths[best].value - truths[best].value_rounding
     return [
-        _compared(problem, tol, result, other)
-        for result, other in zip(results, results[::-1], strict=True)
+        _verdict(problem, tol, result, true, highest)
+        for result, true in zip(results, truths, strict=True)
     ]
 
 
-def _compared(problem: Adversary, tol: float, result: Result, other: Result) -> Verdict:
-    true = truth(problem, result)
-    room = true.value_rounding + truth(problem, other).value_rounding
+def _verdict(
+    problem: Adversary, tol: float, result: Result, true: Truth, highest: float
+) -> Verdict:
+    room = true.value_rounding
     wrong = {
         "a number is not finite": not np.isfinite(
             [result.rho, result.objective, *result.components.ravel()]
@@ -105,9 +139,9 @@ def _compared(problem: Adversary, tol: float, result: Result, other: Result) -> 
         "the gap is NaN, or finite without a bound": not result.gap >= 0.0
         or (result.upper_bound == np.inf and result.gap < np.inf),
         "the gap is below the true one": not true.gap <= result.gap + true.gap_rounding,
-        "the objective is wrong": not abs(result.objective - true.value) <= true.value_rounding,
+        "the objective is wrong": not abs(result.objective - true.value) <= room,
         "the bound is below the objective": not result.objective <= result.upper_bound,
-        "the bound is below another objective": not other.objective <= result.upper_bound + room,
+        "the bound is below another objective": not highest <= result.upper_bound + room,
         "M is outside the span": not true.outside <= 1e-6,
     }
     return Verdict(
@@ -142,7 +176,7 @@ def _judge_matrix(seed: int) -> list[Verdict]:
 
 
 def _judge_number(number: int) -> list[Verdict]:
-    kinds = [*KINDS, ALL_TRIPLETS, MATRICES]
+    kinds = [*KINDS, AS_IF_LARGE, ALL_TRIPLETS, MATRICES]
     return judge(kinds[number % len(kinds)], number // len(kinds))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,13 @@ FEW: dict[str, Any] = {
     "skip": 0,
     "n_resamples": 200,
 }
-SETTINGS = " ".join(
-    f"--set {name}={json.dumps(value).replace(' ', '')}" for name, value in FEW.items()
-)
+
+
+def options(given: dict[str, Any]) -> str:
+    return " ".join(f"--set {n}={json.dumps(v).replace(' ', '')}" for n, v in given.items())
+
+
+SETTINGS = options(FEW)
 
 
 @pytest.fixture
@@ -97,3 +103,29 @@ def test_one_sentence_says_what_is_wrong(run: Run, corpus: Any, line: str, expec
 def test_ids_of_queries_that_are_not_there(run: Run, corpus: Any) -> None:
     line = "adapt vectors.npy --pairs clicks.csv --query-ids ids.csv -o a.json"
     assert "--query-ids goes with --queries" in run(line, 2).stderr
+
+
+@pytest.mark.parametrize("cue", ["setting", "last fit"])
+def test_ctrl_c_in_adapt_lost_the_adapter_or_was_not_told(
+    run: Run, corpus: Any, cue: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its last fit nothing was written; after some settings the exit code was 0."""
+
+    class Pressing:
+        def stage(self, title: str) -> Callable[..., None]:
+            return self
+
+        def __call__(self, done: float, total: float, note: str = "") -> None:
+            if "gap" in note if cue == "last fit" else "gap" not in note and done >= 2.0:
+                signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("sdpmetric.cli.progress_bars.bars", lambda: nullcontext(Pressing()))
+    # doubt=0: the vectors as they are would need no fit.
+    settings = options(FEW | {"skip": [0, 1, 2, 3], "tol": 1e-9, "doubt": 0})
+    result = run(f"adapt vectors.npy --pairs clicks.csv -o a.json {settings} --json", 130)
+    assert json.loads(result.stdout)["model"] == "a.json"
+    assert "Interrupted: a.json is the best that was found so far." in result.stderr
+    adapter = sdpmetric.load("a.json")
+    ended = str(adapter.status_) if cue == "last fit" else adapter.search_ended_
+    assert ended == "interrupted"
+    assert adapter.objective_ <= adapter.upper_bound_

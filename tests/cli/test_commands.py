@@ -483,6 +483,14 @@ def test_export_names_its_file_once(songs: Run) -> None:
         assert "Give the file to write once" in songs(line, 2).stderr
 
 
+def test_export_to_a_file_without_a_name_was_an_assertion_error(songs: Run) -> None:
+    for words in (["", "--to", "numpy"], [""], ["", "--to", "sentence-transformers"]):
+        result = CliRunner().invoke(main, ["export", "songs.safetensors", *words])
+        assert result.exit_code == 1, result.output
+        assert isinstance(result.exception, SystemExit)
+        assert result.stderr.startswith("Error: ")
+
+
 def test_export_says_how_sentence_transformers_compares(songs: Run) -> None:
     line = "export songs.safetensors dense --to sentence-transformers"
     wrote, note = songs(line).stdout.splitlines()

@@ -344,3 +344,28 @@ def test_a_path_is_what_was_typed(folder: Path) -> None:
         result = CliRunner().invoke(main, line.split())
         assert result.exit_code == 1
         assert result.stderr.startswith("Error: The path must ")
+
+
+STOPPED = """
+import click
+from sdpmetric.cli import main
+
+@click.command("stop")
+def stop():
+    exec("import os, signal; os.kill(os.getpid(), signal.SIGTERM)\\nwhile True: pass")
+
+main.add_command(stop)
+main(["stop"])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def test_sigterm_while_python_runs_a_text_had_the_exit_code_of_ctrl_c(tmp_path: Path) -> None:
+    """Imports do that: dataclasses are made of texts. Only with ``python -m``."""
+    (tmp_path / "stopped.py").write_text(STOPPED)
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    command = [sys.executable, "-m", "stopped"]
+    environment = os.environ | {"PYTHONPATH": paths}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert result.returncode == 143
+    assert result.stderr == "Interrupted: nothing was written.\n"

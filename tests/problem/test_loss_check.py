@@ -121,3 +121,36 @@ def test_shipped_losses_of_any_width_are_accepted(
 def test_the_name_of_a_loss_is_not_a_loss() -> None:
     with pytest.raises(ValueError, match="got the name 'huber'"):
         check_loss("huber")  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("member", ["value", "slope", "curvature"])
+@pytest.mark.parametrize("calls", [0, 3, 9])
+def test_complex_numbers_of_a_loss_were_cast_to_real_ones(member: str, calls: int) -> None:
+    """In the check before a fit, at its first evaluations, and later."""
+
+    class Complex(UserLoss):
+        called = 0
+
+    def returned(self: Any, t: Any) -> Any:
+        found = getattr(UserLoss, member)(self, t)
+        Complex.called += 1
+        return found + 1j if Complex.called > calls else found
+
+    setattr(Complex, member, returned)
+    case = random_case(2)
+    with pytest.raises(ValueError, match=rf"^loss\.{member} of .* must hold real numbers"):
+        solve(case.X, case.triplets, loss=Complex(), C=3.0, tol=1e-9)
+    with pytest.raises(ValueError, match=rf"^{member}\(t\) must hold real numbers"):
+        check_loss(Complex())
+
+
+@pytest.mark.parametrize("member", ["support", "max_slope"])
+@pytest.mark.parametrize("value", [None, math.nan, "1", 1j, [], np.ones(2), 10**400], ids=type)
+def test_promises_that_are_no_numbers_are_named(member: str, value: Any) -> None:
+    """They were TypeErrors, and errors of Numba, from somewhere inside a fit."""
+    loss = UserLoss(**{member: value})
+    case = random_case(2)
+    for check in (check_loss, lambda loss: solve(case.X, case.triplets, loss=loss, C=3.0)):
+        with pytest.raises(ValueError, match=rf"^loss\.{member} must be a number or infinity"):
+            check(loss)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sdpmetric import SDPMetric, TripletSDPMetric
+from sdpmetric import SDPMetric, SDPMetricClassifier, TripletSDPMetric
 from tests.support.lanes import some
 from tests.support.problems import (
     LOSSES,
@@ -107,6 +107,18 @@ def test_a_fitted_metric_of_extreme_items(factor: float) -> None:
     expected_accuracy = wild.triplet_accuracy(X, T)
     assert 0.2 < expected_accuracy < 0.9
     assert wild.triplet_accuracy(X * factor, T) == expected_accuracy
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("largest", [1e308, 1.7e308])
+def test_a_classifier_of_rows_whose_sum_overflows(largest: float) -> None:
+    """Their mean was infinite, and every energy NaN."""
+    X, y = labelled(np.random.default_rng(34), 60, 3)
+    tame = SDPMetricClassifier(SDPMetric(coordinates="raw", tol=1e-6)).fit(X, y)
+    factor = largest / np.abs(X).max()
+    wild = SDPMetricClassifier(SDPMetric(coordinates="raw", tol=1e-6)).fit(X * factor, y)
+    assert np.isfinite([wild.unit_, wild.temperature_, *wild.centre_]).all()
+    np.testing.assert_allclose(wild.predict_proba(X * factor), tame.predict_proba(X), atol=1e-3)
 
 
 @pytest.mark.parametrize("offset", [1e4, 1e8])

@@ -25,7 +25,7 @@ Random = np.random.Generator
 class Adversary:
     """A problem, and how it is to be solved.
 
-    The far pairs of ``units`` give the units of distances; None: those of all triplets.
+    The far pairs of ``units``, weighted, give the units of distances; None: those of all triplets.
     """
 
     kind: str
@@ -40,6 +40,7 @@ class Adversary:
     sparse: bool = False
     single: bool = False
     units: Ints | None = None
+    unit_weights: Floats | None = None
 
     def solve(self, **settings: Any) -> sdpmetric.Result:
         """Fit without warnings; float32 rows stay float32."""
@@ -57,8 +58,7 @@ class Adversary:
                 prior="identity" if self.t > 0.0 else None,
                 prior_weight=self.t,
                 random_state=self.seed,
-                n_jobs=1,
-                **settings,
+                **({"n_jobs": 1} | settings),
             )
 
 

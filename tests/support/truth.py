@@ -51,7 +51,8 @@ def truth(problem: Adversary, result: Result) -> Truth:
     s = s.astype(np.longdouble) / s.astype(np.longdouble).sum()
     mean = s @ np.sum(far**2, axis=1)
     if problem.units is not None:
-        mean = np.mean(np.sum((X[problem.units[:, 0]] - X[problem.units[:, 2]]) ** 2, axis=1))
+        apart = np.sum((X[problem.units[:, 0]] - X[problem.units[:, 2]]) ** 2, axis=1)
+        mean = np.average(apart, weights=problem.unit_weights)
     c, scale = problem.C * s, X.shape[1] / mean
     P = result.factor.astype(np.longdouble)
     P = P / np.sqrt(np.sum(P**2))

@@ -9,7 +9,19 @@ from typing import Any
 import numpy as np
 
 from .messy import HELP, first_word
+from .text import shorten
 from .typing import Floats
+
+_LARGEST = np.iinfo(np.int64).max
+_LONG = 200  # characters of a value in a message
+
+
+def shown(value: object) -> str:
+    """A value for a message."""
+    try:
+        return shorten(repr(value), _LONG)
+    except ValueError:  # Python refuses to write integers of more than 4,300 digits
+        return f"a number of type {type(value).__name__} with thousands of digits"
 
 
 def check_real(
@@ -20,12 +32,15 @@ def check_real(
     # bool is a subclass of int, but True as a number is nearly always a mistake.
     expected = f"a number {kind} {low:g}" + (f" and at most {high:g}" if high < math.inf else "")
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise ValueError(f"{name} must be {expected}, got {value!r}.")
-    number = float(value)
+        raise ValueError(f"{name} must be {expected}, got {shown(value)}.")
+    try:
+        number = float(value)
+    except OverflowError:  # an integer or a fraction that float64 cannot hold
+        number = math.inf
     if not (
         math.isfinite(number) and number <= high and (number > low or (closed and number == low))
     ):
-        raise ValueError(f"{name} must be {expected}, got {value!r}.")
+        raise ValueError(f"{name} must be {expected}, got {shown(value)}.")
     return number
 
 
@@ -59,13 +74,18 @@ def as_floats(name: str, values: Any) -> Floats:
 
 
 def check_integer(name: str, value: object, low: int, high: int | None = None) -> int:
-    """Return an integer from ``low`` to ``high``; True and False do not count as integers."""
+    """Return an integer from ``low`` to ``high``; True and False do not count as integers.
+
+    Without ``high`` it is any that an array can hold.
+    """
+    if high is None and isinstance(value, Integral) and int(value) > _LARGEST:
+        high = _LARGEST
     expected = f"an integer of at least {low}" + (f" and at most {high}" if high else "")
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise ValueError(f"{name} must be {expected}, got {value!r}.")
+        raise ValueError(f"{name} must be {expected}, got {shown(value)}.")
     number = int(value)
     if number < low or (high is not None and number > high):
-        raise ValueError(f"{name} must be {expected}, got {value!r}.")
+        raise ValueError(f"{name} must be {expected}, got {shown(value)}.")
     return number
 
 
@@ -82,7 +102,7 @@ def check_jobs(n_jobs: object) -> int | None:
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise unless a value is one of several strings."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
+        raise ValueError(f"{name} must be one of {choices}, got {shown(value)}.")
 
 
 def seed_of(random_state: Any) -> int:
@@ -100,6 +120,6 @@ def seed_of(random_state: Any) -> int:
     if not isinstance(state, np.random.RandomState):
         raise ValueError(
             "random_state must be None, an integer from 0 to 2**32 - 1 or a RandomState, "
-            f"got {random_state!r}."
+            f"got {shown(random_state)}."
         )
     return int(state.randint(np.iinfo(np.int32).max))

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from ..learning.embeddings.adapter import EmbeddingAdapter
-from .fitting import with_parameters, with_settings
+from .fitting import fit_or_keep, with_parameters, with_settings
 from .progress_bars import showing_progress
 from .tables.answers import in_terms_of_file, role_columns
 from .tables.joined import read_pairs
@@ -45,7 +45,7 @@ def adapted(
         with warnings.catch_warnings(), showing_progress(adapter):
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("always", ".*: chosen among", ConvergenceWarning)
-            adapter.fit(X, cells, Q, ids=stored, query_ids=asking)
+            fit_or_keep(adapter, X, cells, Q, ids=stored, query_ids=asking)
     except ValueError as error:
         # An error about the pairs is said with the file's lines; any other is not about them.
         if not str(error).startswith(("pairs", *cells)):

@@ -42,18 +42,18 @@ def fit_model(options: FitOptions) -> Model:
         # But that a search ended early is said at once, since the fit to all data follows.
         warnings.filterwarnings("always", ".*: chosen among", ConvergenceWarning)
         with showing_progress(learner):
-            _fit_or_keep(learner, X, y, **extra)
+            fit_or_keep(learner, X, y, **extra)
     return Model(learner, names)
 
 
-def _fit_or_keep(learner: Any, X: Any, y: Any, **extra: Any) -> None:
+def fit_or_keep(learner: Any, *data: Any, **extra: Any) -> None:
     """Fit; after Ctrl-C, go on with the last certified metric if there is one.
 
     The estimator takes that metric as its fitted attributes and raises KeyboardInterrupt again.
     """
     before = getattr(learner, "components_", None)  # not None with --start
     try:
-        learner.fit(X, y, **extra)
+        learner.fit(*data, **extra)
     except KeyboardInterrupt:
         if getattr(learner, "components_", None) is before:
             raise  # nothing new is certified, so there is nothing to save

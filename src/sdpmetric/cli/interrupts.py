@@ -41,4 +41,7 @@ def signals_as_interrupts(ctx: click.Context) -> Iterator[None]:
 
 def interrupt_code(ctx: click.Context) -> int:
     """Return the exit code that shells expect: 128 and the number of the signal."""
+    # Python remembers that an interrupt left the code of a text, as dataclasses run it when they
+    # are made, and would end with SIGINT even though it was caught. The next such text resets it.
+    exec("")
     return 128 + int(ctx.meta.get(_KEY, signal.SIGINT))

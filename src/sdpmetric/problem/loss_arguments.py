@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from .._support.checks import check_real
+from .._support.checks import as_real, check_real, shown
 from . import losses
 from .loss_names import LOSSES
 from .losses import Loss, vanishes
@@ -39,12 +41,26 @@ def check_members(loss: object) -> None:
             f"loss must be one of {tuple(LOSSES)} or an object with value, slope, curvature, "
             f"support and max_slope; {loss!r} lacks {lacking}."
         )
+    for name in ("support", "max_slope"):
+        found = getattr(loss, name)
+        if not _is_number(found):
+            raise ValueError(f"loss.{name} must be a number or infinity, got {shown(found)}.")
+
+
+def _is_number(found: Any) -> bool:
+    if not isinstance(found, Real) and not isinstance(found, np.ndarray):
+        return False
+    try:
+        return not math.isnan(float(found))
+    except (TypeError, ValueError, OverflowError):  # no single number, or beyond float64
+        return False
 
 
 def _check_sane(loss: Any) -> None:
     """Check a user's loss quickly, before every fit; `check_loss` checks more."""
     # Seven points on both sides of 0 find the common mistakes, such as a wrong sign.
-    slopes = np.asarray(loss.slope(np.array([-10.0, -1.0, -0.1, 0.0, 0.1, 1.0, 10.0])))
+    t = np.array([-10.0, -1.0, -0.1, 0.0, 0.1, 1.0, 10.0])
+    slopes = as_real(f"loss.slope of {loss!r}", loss.slope(t))
     if not (np.isfinite(slopes).all() and (slopes <= 0.0).all() and (np.diff(slopes) >= 0.0).all()):
         raise ValueError(
             "loss must be convex and non-increasing (slopes finite, never positive, ascending); "

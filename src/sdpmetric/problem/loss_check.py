@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from .._support.checks import as_real
 from .._support.typing import Floats
 from .loss_arguments import check_members
 from .losses import Loss
@@ -67,7 +68,7 @@ def check_loss(loss: Loss) -> None:
 
 def _evaluate(name: str, function: object, t: Floats) -> Floats:
     """Call a member on the grid; raise if shape or numbers are wrong."""
-    out = np.asarray(function(t))  # type: ignore[operator]
+    out: Floats = as_real(f"{name}(t)", function(t))  # type: ignore[operator]
     if out.shape != t.shape:
         raise ValueError(f"{name}(t) has shape {out.shape} for t of shape {t.shape}.")
     if not np.isfinite(out).all():

@@ -12,6 +12,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from .._support.checks import shown
 from .._support.typing import Floats
 
 __all__ = ["H_RANGE", "Hinge", "Huber", "Logistic", "Loss", "SquaredHinge", "parabola", "vanishes"]
@@ -80,7 +81,7 @@ class Huber:
     max_slope: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        _check_width(self.h)
+        object.__setattr__(self, "h", _as_width(self.h))  # the class is frozen
 
     @property
     def support(self) -> float:
@@ -134,7 +135,7 @@ class Logistic:
     max_slope: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        _check_width(self.h)
+        object.__setattr__(self, "h", _as_width(self.h))  # the class is frozen
 
     def value(self, t: Floats, /) -> Floats:
         # log(1 + exp(x)) overflows for large x; logaddexp does not.
@@ -179,7 +180,12 @@ def vanishes(loss: Loss) -> bool:
     return bool(np.isfinite(beyond).all() and np.all(loss.value(beyond) == 0.0))
 
 
-def _check_width(h: float) -> None:
+def _as_width(h: float) -> float:
     low, high = H_RANGE
-    if not low <= h <= high:
-        raise ValueError(f"h must be a number from {low:g} to {high:g}, got {h!r}.")
+    try:
+        number = float(h)  # compiled loops know no other types, such as float16
+    except OverflowError:
+        number = math.inf
+    if not low <= number <= high:
+        raise ValueError(f"h must be a number from {low:g} to {high:g}, got {shown(h)}.")
+    return number

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from .._support.checks import as_real
 from .._support.typing import Floats
 from ..engines.threads import map_blocks
 from ..linalg.kernels.margins import (
@@ -84,7 +85,8 @@ def _checked(loss: Loss, member: str, t: Floats) -> Floats:
     A user's loss may go wrong at margins that no check before the fit has tried; a NaN would spread
     to the metric, and positive slopes prove nothing.
     """
-    found = np.asarray(getattr(loss, member)(t), dtype=np.float64)
+    returned = as_real(f"loss.{member} of {loss!r}", getattr(loss, member)(t))
+    found: Floats = np.asarray(returned, dtype=np.float64)
     if found.shape != t.shape:
         raise ValueError(
             f"loss.{member} of {loss!r} returned shape {found.shape} for {len(t)} margins, "

@@ -54,7 +54,7 @@ class Lookup:
         (n,) rows
         """
         # Arrays of row numbers need no look at each cell: logs have millions of them.
-        if self.known is None and column.dtype.kind in "iu" and column.min(initial=0) >= 0:
+        if self.known is None and column.dtype.kind in "iu" and _in_range(column):
             return column.astype(np.int64)
         cells = _cells(column, name, at)
         if not optional:
@@ -82,6 +82,11 @@ class Lookup:
             f"{name}: {len(unknown)} of {n_given} ids are unknown: {shown}; expected some of the "
             f"{len(self.known or ())} in ids."
         )
+
+
+def _in_range(column: Column) -> bool:
+    """Whether all are row numbers. Unsigned ones beyond int64 would become negative ones."""
+    return bool(column.min(initial=0) >= 0 and column.max(initial=0) < 2**63)
 
 
 def labels(values: Any, name: str) -> Column:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ..given_once import Command
+from ..interrupts import interrupt_code
 from ..options import as_json, max_bytes, output
 from ..printing import print_json, say
 
@@ -30,7 +31,10 @@ from ..printing import print_json, say
 @click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="Other parameters.")
 @max_bytes
 @as_json
+@click.pass_context
 def adapt(
+    ctx: click.Context,
+    /,
     vectors: str,
     pairs: tuple[str, ...],
     ids: str | None,
@@ -65,9 +69,13 @@ def adapt(
         summary: dict[str, Any] = {"model": output, "chosen": adapter.best_params_}
         summary |= {"n_comparisons": adapter.n_triplets_, "gap": adapter.gap_}
         print_json(summary | {"report": None if report is None else report.to_dict()})
-        return
-    say(f"{output}: {adapter.n_features_in_} numbers to {len(adapter.components_)}")
-    if adapter.best_params_["prior_weight"] == 1.0:
-        say("The vectors stay as they are: no adapter was reliably better on held-out queries.")
-    if report is not None:
-        say(f"\n{report}")
+    else:
+        say(f"{output}: {adapter.n_features_in_} numbers to {len(adapter.components_)}")
+        if adapter.best_params_["prior_weight"] == 1.0:
+            say("The vectors stay as they are: no adapter was reliably better on held-out queries.")
+        if report is not None:
+            say(f"\n{report}")
+    # The adapter is saved and valid, but a script must see that Ctrl-C ended the command.
+    if "interrupted" in (str(adapter.status_), adapter.search_ended_):
+        say(f"Interrupted: {output} is the best that was found so far.", err=True)
+        ctx.exit(interrupt_code(ctx))

@@ -60,7 +60,7 @@ def export(
     """Write a model for another program; users see the text of `_help`."""
     if (target is None) == (output is None):
         raise click.UsageError("Give the file to write once: as TARGET, or by -o.")
-    target = target or output
+    target = output if target is None else target
     assert target is not None
     from ...deployment.exports import export as write
     from ..tables.model_rows import open_model

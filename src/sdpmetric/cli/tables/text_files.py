@@ -55,7 +55,7 @@ def _from_csv(lines: Iterator[str], name: str, delimiter: str | None = None) -> 
             continue  # an empty line, as many files have at their end
         if len(row) != len(header):
             raise ValueError(f"line {line} has {len(row)} cells, expected {len(header)}.")
-        rows.append([restored(cell) if cell[:1] == "'" else cell for cell in row])
+        rows.append([restored(cell) for cell in row])
         numbers.append(line)
     columns: Iterable[Any] = zip(*rows, strict=True) if rows else [()] * len(header)
     named = dict(zip(header, columns, strict=True))

@@ -138,7 +138,8 @@ def _among(rows: Ints, known: Ints) -> Any:
 def _names(table: Any) -> list[str]:
     known = column_names(table)
     if known is None:  # rows by position: the first row says how many columns there are
-        width = table.shape[-1] if isinstance(table, np.ndarray) else _width(table)
+        tabular = isinstance(table, np.ndarray) and table.ndim > 0
+        width = table.shape[-1] if tabular else _width(table)
         if width < 2:
             raise ValueError("pairs has rows of one entry, expected a query and a positive.")
         return ["query", "positive", *(f"negative_{i}" for i in range(1, width - 1))]

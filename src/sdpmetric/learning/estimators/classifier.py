@@ -25,6 +25,9 @@ from .validate import rows_to_fit, set_fitted
 
 __all__ = ["SDPMetricClassifier"]
 
+# Rows beyond this size are multiplied by a power of two before they are added up.
+_HUGE, _HUGE_FACTOR = 1e280, 2.0**-64
+_LARGEST = float(np.finfo(np.float64).max)
 _SAMPLE = 1_000  # training rows from which the temperature is learned
 _TEMPERATURES = 1e-3, 1e3  # in units of the margin
 
@@ -116,9 +119,11 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
         order = np.argsort(codes, kind="stable")
         with thread_pool(n_jobs):
             rows = items.take(order).mapped(metric.components_, exact=True).raw
+            # Sums of rows near the largest number would overflow; a power of two rounds nothing.
+            factor = _HUGE_FACTOR if float(np.abs(rows).max()) > _HUGE else 1.0
             # Products of centred rows do not lose the digits of near rows to a common offset.
-            centre = rows.mean(axis=0)
-            rows = rows - centre
+            centre = (rows * factor).mean(axis=0)
+            rows = rows * factor - centre
             # Squares of rows in extreme units would overflow.
             unit = float(np.abs(rows).max()) or 1.0
             energies = ClassEnergies.learn(rows / unit, codes[order], self.n_neighbors)
@@ -129,8 +134,8 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
             metric_=metric,
             components_=metric.components_,
             classes_=classes,
-            centre_=centre,
-            unit_=unit,
+            centre_=centre / factor,
+            unit_=min(unit / factor, _LARGEST),
             rows_=energies.rows,
             starts_=energies.starts,
             perimeters_=energies.perimeters,
@@ -164,7 +169,10 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
 
     def _energies(self, X: Any) -> Floats:
         check_is_fitted(self)
-        rows = (self.transform_array(X) - self.centre_) / self.unit_
+        rows = self.transform_array(X)
+        sizes = float(np.abs(rows).max(initial=0.0)), float(np.abs(self.centre_).max())
+        factor = _HUGE_FACTOR if max(*sizes, self.unit_) > _HUGE else 1.0
+        rows = (rows * factor - self.centre_ * factor) / (self.unit_ * factor)
         learned = ClassEnergies(
             self.rows_, self.starts_, self.perimeters_, self.margin_, self.n_neighbors
         )

@@ -91,7 +91,8 @@ class SearchEstimator(CertificateOfLastFit, CallbackSupportMixin, MetricEstimato
         if self.prior is None:
             raise ValueError("prior must be 'identity' or an array: it is always a candidate.")
         # The prior alone is tried in any case, once in each of the coordinates.
-        grids["prior_weight"] = [t for t in grids["prior_weight"] if t != 1.0]
+        weights = [as_prior(self.prior, t, D).weight for t in grids["prior_weight"]]
+        grids["prior_weight"] = [t for t in weights if t != 1.0]
         if not grids["prior_weight"]:
             raise ValueError("prior_weight must have a value below 1, or nothing is learned.")
         check_choice("search", self.search, ("stages", "product"))
@@ -109,8 +110,6 @@ class SearchEstimator(CertificateOfLastFit, CallbackSupportMixin, MetricEstimato
             # The path ascends, so its first C decides. All triplets have paths of their own.
             if "knn" in kinds:
                 check_bounded(tried, path[0])
-        for t in grids["prior_weight"]:
-            as_prior(self.prior, t, D)
         # prior_weight 1 is the strictest case: with very many columns it needs n_components.
         chosen = {"C": path[0], "h": grids["h"][0], "prior_weight": 1.0}
         names = [f.name for f in fields(FitParameters) if f.name not in chosen]
