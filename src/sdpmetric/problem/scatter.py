@@ -8,6 +8,7 @@ differences along them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.linalg import eigh
@@ -39,6 +40,11 @@ class Sketch:
         """Whether the axes are all directions there are."""
         return len(self.variances) == len(self.axes)
 
+    @cached_property
+    def both_ways(self) -> tuple[Floats, Floats]:
+        """The axes and their transpose, each row by row, for compiled loops."""
+        return np.ascontiguousarray(self.axes), np.ascontiguousarray(self.axes.T)
+
     def spread(self, P: Floats) -> Floats:
         """Return ``P' S P / ||P||^2``."""
         Q = transposed_times(self.axes, P)
@@ -61,18 +67,21 @@ def scatter_sketch(objective: Objective, oracle: Oracle, rank: int) -> Sketch:
 
 def _make_sketch(objective: Objective, oracle: Oracle, k: int) -> Sketch:
     """Decompose S whole if k = D, else sketch it by randomised subspace iteration."""
-    if k == objective.n_features:
+    whole = k == objective.n_features
+    if whole:
         Q = np.eye(k)
     else:
         Q = qr(oracle.directions(k), mode="economic")[0]
         for _ in range(0 if oracle.deadline.over else _POWER_STEPS):
             Q = qr(objective.scatter(Q), mode="economic")[0]
-    A = Q.T @ objective.scatter(Q)
+    A = objective.scatter(Q)
+    if not whole:
+        A = Q.T @ A
     variances, W = eigh(0.5 * (A + A.T))
-    axes = Q @ W
+    axes = W if whole else Q @ W
     relative = variances / variances[-1]
     live = relative > 1e-12  # below this a variance is rounding
     axes, variances = axes[:, live], variances[live]
     # All directions are known if k = D: then none needs a stand-in for its variance.
-    floor = 0.0 if k == objective.n_features else float(variances[0])
+    floor = 0.0 if whole else float(variances[0])
     return Sketch(axes, variances, floor, axes * np.sqrt(np.sqrt(relative[live])))

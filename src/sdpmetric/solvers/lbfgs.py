@@ -10,11 +10,17 @@ import numpy as np
 
 from .._support.typing import Floats
 from ..engines.threads import map_parts
-from ..linalg.kernels.recursion import backward_loop, forward_loop
+from ..linalg.kernels.recursion import (
+    add_pair,
+    backward_loop,
+    forward_loop,
+    preconditioned_direction,
+)
 
 __all__ = ["History", "Pairs"]
 
 _PART = 1 << 19  # numbers that are worth a thread
+_FEW = 1 << 12  # numbers of a pair up to which a compiled call is faster than three of BLAS
 
 
 class Pairs:
@@ -44,11 +50,15 @@ class Pairs:
     def add(self, s: Floats, y: Floats) -> bool:
         """Add a pair, in place of the oldest if there is no room; False if it has no curvature."""
         s, y = s.ravel(), y.ravel()
-        sy = _dot(s, y)
-        if not sy > 1e-14 * math.sqrt(_dot(s, s) * _dot(y, y)):
-            return False
         row = (self.first + self.count) % len(self.sy)
-        self.S[row], self.Y[row], self.sy[row] = s, y, sy
+        if s.size <= _FEW:
+            if not add_pair(self.S, self.Y, self.sy, row, s, y):
+                return False
+        else:
+            sy = _dot(s, y)
+            if not sy > 1e-14 * math.sqrt(_dot(s, s) * _dot(y, y)):
+                return False
+            self.S[row], self.Y[row], self.sy[row] = s, y, sy
         if self.count < len(self.sy):
             self.count += 1
         else:
@@ -59,6 +69,10 @@ class Pairs:
 class Model(Protocol):
     """An inverse Hessian to start from."""
 
+    @property
+    def arrays(self) -> tuple[Floats, ...] | None:
+        """The arguments of `preconditioned_direction`; None if it would not be faster."""
+
     def times(self, V: Floats, /) -> Floats:
         """The model times V, a new array."""
 
@@ -68,6 +82,8 @@ class Model(Protocol):
 
 class Identity:
     """The model of a function of which nothing is known."""
+
+    arrays = None
 
     def times(self, V: Floats, /) -> Floats:
         return V.copy()
@@ -94,6 +110,11 @@ class History:
             return self.model.times(gradient)
         p = self.pairs
         ring = p.S, p.Y, p.sy, p.first, p.count
+        arrays = self.model.arrays
+        if arrays is not None:
+            out = np.empty(p.shape)
+            preconditioned_direction(ring, arrays, gradient, out)
+            return out
         backward, forward = (
             (backward_loop, forward_loop)
             if gradient.size < 2 * _PART
