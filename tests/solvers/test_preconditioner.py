@@ -52,4 +52,5 @@ def test_direction_of_a_small_factor_is_that_of_a_large_one(
         kept = gradient.copy()
         found.append(history.direction(gradient))
         np.testing.assert_array_equal(gradient, kept)
-    np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-13)
+    compiled, plain = found
+    np.testing.assert_allclose(compiled, plain, rtol=1e-12, atol=1e-13)

@@ -14,7 +14,7 @@ from ..linalg.kernels.recursion import (
     add_pair,
     backward_loop,
     forward_loop,
-    preconditioned_direction,
+    scaled_model,
 )
 
 __all__ = ["History", "Pairs"]
@@ -71,7 +71,7 @@ class Model(Protocol):
 
     @property
     def arrays(self) -> tuple[Floats, ...] | None:
-        """The arguments of `preconditioned_direction`; None if it would not be faster."""
+        """What `scaled_model` takes; None if it would not be faster."""
 
     def times(self, V: Floats, /) -> Floats:
         """The model times V, a new array."""
@@ -110,11 +110,6 @@ class History:
             return self.model.times(gradient)
         p = self.pairs
         ring = p.S, p.Y, p.sy, p.first, p.count
-        arrays = self.model.arrays
-        if arrays is not None:
-            out = np.empty(p.shape)
-            preconditioned_direction(ring, arrays, gradient, out)
-            return out
         backward, forward = (
             (backward_loop, forward_loop)
             if gradient.size < 2 * _PART
@@ -122,11 +117,17 @@ class History:
         )
         q, weights = gradient.flatten(), np.empty(len(p.sy))
         backward(*ring, q, weights)
-        q = self.model.times(q.reshape(p.shape)).ravel()
         # The usual scaling by the last pair, here of a model known up to a factor.
         last = (p.first + p.count - 1) % len(p.sy)
-        yhy = self.model.inner(p.Y[last].reshape(p.shape))
-        q *= p.sy[last] / yhy if yhy > 0.0 else 1.0
+        y, q, arrays = p.Y[last].reshape(p.shape), q.reshape(p.shape), self.model.arrays
+        if arrays is not None:
+            out, *room = np.empty((3, *p.shape))
+            scaled_model(arrays, q, y, p.sy[last], (*room, np.empty(arrays[4].shape)), out)
+            q = out.ravel()
+        else:
+            q = self.model.times(q).ravel()
+            yhy = self.model.inner(y)
+            q *= p.sy[last] / yhy if yhy > 0.0 else 1.0
         forward(*ring, q, weights)
         return q.reshape(p.shape)
 

@@ -62,7 +62,7 @@ class InverseHessian:
 
     @cached_property
     def arrays(self) -> tuple[Floats, ...] | None:
-        """The model as `preconditioned_direction` takes it; None if it is not small."""
+        """The model as `scaled_model` takes it; None if it is not small."""
         if self.axes.size * len(self.W) > _SMALL:
             return None
         outside = np.zeros(len(self.W)) if self.outside is None else self.outside

@@ -1,4 +1,4 @@
-"""L-BFGS over stored steps: its two loops, a whole direction for small factors, and a new pair.
+"""L-BFGS over stored steps: its two loops, the model between them for small factors, a new pair.
 
 S and Y hold a step and a gradient change a row, ``sy`` their products. They are a ring: ``count``
 rows are in use, the oldest of them at ``first``.
@@ -12,7 +12,7 @@ import numpy as np
 
 from .jit import jit, jit_reproducible
 
-__all__ = ["add_pair", "backward_loop", "forward_loop", "preconditioned_direction"]
+__all__ = ["add_pair", "backward_loop", "forward_loop", "scaled_model"]
 
 
 @jit
@@ -46,52 +46,47 @@ def forward_loop(S: Any, Y: Any, sy: Any, first: Any, count: Any, q: Any, weight
 @jit_reproducible
 def _times(A: Any, B: Any, out: Any) -> None:
     """``out = A B``."""
-    out[:] = 0.0
     for i in range(A.shape[0]):
+        for j in range(B.shape[1]):
+            out[i, j] = 0.0
         for k in range(A.shape[1]):
             a = A[i, k]
             for j in range(B.shape[1]):
                 out[i, j] += a * B[k, j]
 
 
+# Loops and no operations on whole arrays: those take seconds to compile.
 @jit_reproducible
-def preconditioned_direction(ring: Any, model: Any, gradient: Any, out: Any) -> None:
-    """Write the inverse Hessian times the gradient, as `lbfgs.History.direction` describes it.
+def scaled_model(model: Any, q: Any, y: Any, sy: Any, room: Any, out: Any) -> None:
+    """``out = sy / (y' H y) H q`` for the model H of an inverse Hessian, known up to a factor.
 
-    ``ring`` is (S, Y, sy, first, count), ``model`` the arrays of an `InverseHessian`, ``axes`` also
-    transposed and W too; ``outside`` is zero where axes are all directions there are. For small
-    factors: a call of BLAS for each product would take longer than all of them do here.
+    ``model`` are the arrays of an `InverseHessian`: axes, W, both transposed, too, and ``outside``,
+    zero where the axes are all directions there are. ``room`` is work space: two arrays like q and
+    one like ``inside``. For small factors: a call of BLAS for each product would take longer than
+    all of them do here.
     """
-    S, Y, sy, first, count = ring
     axes, axes_t, W, W_t, inside, outside = model
-    D, d = gradient.shape
-    q, weights = gradient.copy().reshape(D * d), np.empty(len(sy))
-    backward_loop(S, Y, sy, first, count, q, weights)
-    # 1. The model times q, in the eigenvectors of both factors.
-    turned, inner = np.empty((D, d)), np.empty(inside.shape)
-    _times(q.reshape(D, d), W, turned)
-    _times(axes_t, turned, inner)
-    inner *= inside
-    whole = np.empty((D, d))
-    _times(axes, inner, whole)
-    for i in range(D):
-        for j in range(d):
-            whole[i, j] += outside[j] * turned[i, j]
-    _times(whole, W_t, out)
-    # 2. The usual scaling by the last pair, here of a model known up to a factor.
-    last = (first + count - 1) % len(sy)
-    _times(Y[last].reshape(D, d), W, turned)
-    _times(axes_t, turned, inner)
+    turned, whole, inner = room
+    D, d = q.shape
+    # 1. In the eigenvectors of both factors, y and then q.
     yhy = 0.0
-    for i in range(inner.shape[0]):
-        for j in range(d):
-            yhy += inside[i, j] * inner[i, j] ** 2
+    for turn in range(2):
+        _times(y if turn == 0 else q, W, turned)
+        _times(axes_t, turned, inner)
+        for i in range(inner.shape[0]):
+            for j in range(d):
+                yhy += inside[i, j] * inner[i, j] ** 2 if turn == 0 else 0.0
+                inner[i, j] *= inside[i, j]
+        for i in range(D if turn == 0 else 0):
+            for j in range(d):
+                yhy += outside[j] * turned[i, j] ** 2
+    # 2. The model times q, scaled.
+    _times(axes, inner, whole)
+    factor = sy / yhy if yhy > 0.0 else 1.0
     for i in range(D):
         for j in range(d):
-            yhy += outside[j] * turned[i, j] ** 2
-    if yhy > 0.0:
-        out *= sy[last] / yhy
-    forward_loop(S, Y, sy, first, count, out.reshape(D * d), weights)
+            whole[i, j] = factor * (whole[i, j] + outside[j] * turned[i, j])
+    _times(whole, W_t, out)
 
 
 @jit_reproducible  # NaN must not pass for curvature
@@ -104,5 +99,7 @@ def add_pair(S: Any, Y: Any, sy: Any, row: Any, s: Any, y: Any) -> bool:
         yy += y[i] * y[i]
     if not product > 1e-14 * np.sqrt(ss * yy):
         return False
-    S[row], Y[row], sy[row] = s, y, product
+    sy[row] = product
+    for i in range(len(s)):
+        S[row, i], Y[row, i] = s[i], y[i]
     return True
