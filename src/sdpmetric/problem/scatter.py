@@ -8,7 +8,6 @@ differences along them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.linalg import eigh
@@ -39,11 +38,6 @@ class Sketch:
     def whole(self) -> bool:
         """Whether the axes are all directions there are."""
         return len(self.variances) == len(self.axes)
-
-    @cached_property
-    def both_ways(self) -> tuple[Floats, Floats]:
-        """The axes and their transpose, each row by row, for compiled loops."""
-        return np.ascontiguousarray(self.axes), np.ascontiguousarray(self.axes.T)
 
     def spread(self, P: Floats) -> Floats:
         """Return ``P' S P / ||P||^2``."""

@@ -10,17 +10,11 @@ import numpy as np
 
 from .._support.typing import Floats
 from ..engines.threads import map_parts
-from ..linalg.kernels.recursion import (
-    add_pair,
-    backward_loop,
-    forward_loop,
-    scaled_model,
-)
+from ..linalg.kernels.recursion import backward_loop, forward_loop
 
 __all__ = ["History", "Pairs"]
 
 _PART = 1 << 19  # numbers that are worth a thread
-_FEW = 1 << 12  # numbers of a pair up to which a compiled call is faster than three of BLAS
 
 
 class Pairs:
@@ -50,15 +44,11 @@ class Pairs:
     def add(self, s: Floats, y: Floats) -> bool:
         """Add a pair, in place of the oldest if there is no room; False if it has no curvature."""
         s, y = s.ravel(), y.ravel()
+        sy = _dot(s, y)
+        if not sy > 1e-14 * math.sqrt(_dot(s, s) * _dot(y, y)):
+            return False
         row = (self.first + self.count) % len(self.sy)
-        if s.size <= _FEW:
-            if not add_pair(self.S, self.Y, self.sy, row, s, y):
-                return False
-        else:
-            sy = _dot(s, y)
-            if not sy > 1e-14 * math.sqrt(_dot(s, s) * _dot(y, y)):
-                return False
-            self.S[row], self.Y[row], self.sy[row] = s, y, sy
+        self.S[row], self.Y[row], self.sy[row] = s, y, sy
         if self.count < len(self.sy):
             self.count += 1
         else:
@@ -69,10 +59,6 @@ class Pairs:
 class Model(Protocol):
     """An inverse Hessian to start from."""
 
-    @property
-    def arrays(self) -> tuple[Floats, ...] | None:
-        """What `scaled_model` takes; None if it would not be faster."""
-
     def times(self, V: Floats, /) -> Floats:
         """The model times V, a new array."""
 
@@ -82,8 +68,6 @@ class Model(Protocol):
 
 class Identity:
     """The model of a function of which nothing is known."""
-
-    arrays = None
 
     def times(self, V: Floats, /) -> Floats:
         return V.copy()
@@ -117,17 +101,11 @@ class History:
         )
         q, weights = gradient.flatten(), np.empty(len(p.sy))
         backward(*ring, q, weights)
+        q = self.model.times(q.reshape(p.shape)).ravel()
         # The usual scaling by the last pair, here of a model known up to a factor.
         last = (p.first + p.count - 1) % len(p.sy)
-        y, q, arrays = p.Y[last].reshape(p.shape), q.reshape(p.shape), self.model.arrays
-        if arrays is not None:
-            out, *room = np.empty((3, *p.shape))
-            scaled_model(arrays, q, y, p.sy[last], (*room, np.empty(arrays[4].shape)), out)
-            q = out.ravel()
-        else:
-            q = self.model.times(q).ravel()
-            yhy = self.model.inner(y)
-            q *= p.sy[last] / yhy if yhy > 0.0 else 1.0
+        yhy = self.model.inner(p.Y[last].reshape(p.shape))
+        q *= p.sy[last] / yhy if yhy > 0.0 else 1.0
         forward(*ring, q, weights)
         return q.reshape(p.shape)
 

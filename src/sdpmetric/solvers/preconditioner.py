@@ -20,7 +20,6 @@ alone: squared hinge, C = 200: 221 for 656; Huber, h = 0.05, C = 50: 242 for 587
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.linalg import eigh
@@ -35,8 +34,6 @@ __all__ = ["InverseHessian", "inverse_hessian"]
 # The share of far_weight I + S that stands for <G, M> - G. Without it flat directions would get
 # unbounded steps.
 _DAMPING = 0.05
-# Multiplications of a product up to which loops in one compiled call are faster than BLAS.
-_SMALL = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,23 +48,10 @@ class InverseHessian:
     outside : (d,) the inverse in all other directions; None if the axes are all there are
     """
 
-    sketch: Sketch
+    axes: Floats
     W: Floats
     inside: Floats
     outside: Floats | None
-
-    @property
-    def axes(self) -> Floats:
-        return self.sketch.axes
-
-    @cached_property
-    def arrays(self) -> tuple[Floats, ...] | None:
-        """The model as `scaled_model` takes it; None if it is not small."""
-        if self.axes.size * len(self.W) > _SMALL:
-            return None
-        outside = np.zeros(len(self.W)) if self.outside is None else self.outside
-        W_t = np.ascontiguousarray(self.W.T)
-        return *self.sketch.both_ways, np.ascontiguousarray(self.W), W_t, self.inside, outside
 
     def times(self, V: Floats) -> Floats:
         """Return the inverse times a change V of the factor."""
@@ -93,6 +77,6 @@ def inverse_hessian(sketch: Sketch, point: Iterate, learned_share: float) -> Inv
     v = sketch.variances[:, None]
     inside = 1.0 / (_DAMPING * (far_weight + v) + v * steepness)
     if sketch.whole:
-        return InverseHessian(sketch, W, inside, None)
+        return InverseHessian(sketch.axes, W, inside, None)
     outside = 1.0 / (_DAMPING * (far_weight + sketch.floor) + sketch.floor * steepness)
-    return InverseHessian(sketch, W, inside - outside, outside)
+    return InverseHessian(sketch.axes, W, inside - outside, outside)
