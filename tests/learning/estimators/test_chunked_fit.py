@@ -18,7 +18,13 @@ import pytest
 import scipy.sparse as sp
 
 import sdpmetric
-from sdpmetric import SDPMetric, SDPMetricCV, TripletSDPMetric
+from sdpmetric import (
+    SDPMetric,
+    SDPMetricClassifier,
+    SDPMetricCV,
+    TripletSDPMetric,
+    TripletSDPMetricCV,
+)
 from tests.support.clusters import local_cluster
 from tests.support.problems import LOSSES, PAPER, random_triplets
 
@@ -259,6 +265,8 @@ def test_what_needs_all_rows_in_one_memory_says_so(X: Any, y: Any, T: Any) -> No
     metric = SDPMetric(**PAPER).fit(X, y)
     for call in (
         lambda: SDPMetricCV().fit(rows, y),
+        lambda: TripletSDPMetricCV().fit(rows, T),
+        lambda: SDPMetricClassifier().fit(rows, y),
         lambda: metric.pairwise_distances(rows),
         lambda: metric.triplet_accuracy(rows, T),
     ):
