@@ -18,7 +18,7 @@ __all__ = ["MemmapItems", "is_mapped"]
 
 _DOUBLE = np.dtype(np.float64)
 _PAGE = 1 << 12
-# Bytes that a disk reads in order while it reads one page elsewhere: 100 microseconds at 1.3 GB/s.
+# Bytes that a disk reads in order while it finds one page elsewhere: some 100 microseconds.
 _RANDOM_READ = 1 << 17
 
 
