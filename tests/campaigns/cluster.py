@@ -12,8 +12,7 @@ any loss, and if a fault came too late again and again.
 from __future__ import annotations
 
 import argparse
-import os
-import signal
+import pickle
 import subprocess
 import sys
 import time
@@ -27,10 +26,12 @@ from typing import Any
 
 import numpy as np
 
+from sdpmetric.persistence import state_file
 from tests.support.clusters import local_cluster
 from tests.support.faults import FAULTS, Disturbed, Saboteur
 
 _SIZE: dict[str, Any] = {"n_rows": 6000, "n_comparisons": 60_000}
+_WORKERS = 3
 _REPETITIONS = 5  # of a try that came too late
 _TOO_LATE = "too late"
 
@@ -66,52 +67,74 @@ def repeated(attempt: Try) -> str:
     return found
 
 
-def disturbed(name: str, problem: Disturbed, rng: np.random.Generator, late: float) -> str:
-    """Run one fit on a new cluster, with a fault at a random moment; return what happened."""
+def disturbed(
+    client: Any, name: str, problem: Disturbed, rng: np.random.Generator, late: float
+) -> str:
+    """Run one fit on a cluster, with a fault at a random moment; return what happened."""
     at, delay = int(late * rng.integers(0, 8)), late * rng.uniform(0.0, 0.5)
-    with local_cluster(3, memory_limit="1GB") as client:
-        saboteur = Saboteur(client, FAULTS[name], at, delay)
-        began = time.perf_counter()
-        try:
-            problem.check(problem.fit(saboteur))
-        except Exception as error:
-            return f"LOST: {type(error).__name__}: {error}"
-        seconds = time.perf_counter() - began
-        saboteur.end()
+    make_whole(client)
+    saboteur = Saboteur(client, FAULTS[name], at, delay)
+    began = time.perf_counter()
+    try:
+        problem.check(problem.fit(saboteur))
+    except Exception as error:
+        return f"LOST: {type(error).__name__}: {error}"
+    seconds = time.perf_counter() - began
+    saboteur.end()
     if saboteur.happened is None:
         return f"{_TOO_LATE}, {seconds:.0f} s"
     return f"kept, after {saboteur.happened} evaluations, {seconds:.0f} s"
 
 
-def killed_client(rng: np.random.Generator, late: float) -> str:
-    """Kill the process of a fit once at a random moment, then let it go on to its end."""
-    with TemporaryDirectory() as folder:
-        return _killed_client(6.0 + late * rng.uniform(0.0, 14.0), Path(folder) / "state")
+def make_whole(client: Any) -> None:
+    """Give a cluster as many workers again as it had before the last fault."""
+    client.cluster.scale(_WORKERS)
+    end = time.monotonic() + 300.0
+    while len(client.scheduler_info(n_workers=-1)["workers"]) != _WORKERS:
+        if time.monotonic() > end:
+            raise TimeoutError("the cluster did not become whole again")
+        time.sleep(0.1)
 
 
-def _killed_client(moment: float, folder: Path) -> str:
-    command = [sys.executable, "-m", "tests.campaigns.cluster", "--child", str(folder)]
-    child = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
-    try:
-        code = child.wait(moment)
-    except subprocess.TimeoutExpired:
-        code = None
-    # The scheduler lives in that process, and its workers with it: all of them are killed.
-    with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-    if code is not None:
-        return f"{_TOO_LATE}, before {moment:.0f} s" if code == 0 else f"LOST: exit code {code}"
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    after = f"kept, after {moment:.0f} s"
-    return after if found.returncode == 0 else f"LOST: {found.stderr[-300:]}"
+def killed_client(client: Any, problem: Disturbed, rng: np.random.Generator, late: float) -> str:
+    """Kill the process of a fit at a random moment after its first step; this process goes on."""
+    with TemporaryDirectory() as place:
+        folder, delay = Path(place), late * rng.uniform(0.0, 3.0)
+        (folder / "data").write_bytes(pickle.dumps((problem.rows, problem.triplets)))
+        command = [sys.executable, "-m", "tests.campaigns.cluster", "--child", str(folder)]
+        child = subprocess.Popen([*command, "--address", client.scheduler.address])
+        code = child.poll()
+        # On a busy machine a process may need a minute to its first step.
+        while code is None and not _begun(folder / "state"):
+            time.sleep(0.02)
+            code = child.poll()
+        if code is None:
+            with suppress(subprocess.TimeoutExpired):
+                code = child.wait(delay)
+        child.kill()
+        child.wait()
+        if code is not None:
+            return f"{_TOO_LATE}, {delay:.2f} s" if code == 0 else f"LOST: exit code {code}"
+        try:
+            problem.check(problem.fit(None, checkpoint=folder / "state"))
+        except Exception as error:
+            return f"LOST: {type(error).__name__}: {error}"
+        return f"kept, {delay:.2f} s after the first checkpoint"
 
 
-def run_child(folder: Path) -> None:
-    """A fit with a checkpoint, on a cluster of its own."""
-    problem = Disturbed.make(**_SIZE)
-    with local_cluster(2):
-        problem.check(problem.fit(None, checkpoint=folder))
+def _begun(folder: Path) -> bool:
+    """Whether a fit has kept its first step here."""
+    return folder.exists() and any(folder.rglob("*.safetensors"))
+
+
+def run_child(folder: Path, address: str) -> None:
+    """A fit with a checkpoint, on a cluster that others have started."""
+    from distributed import Client
+
+    state_file._SECONDS = 0.0  # every step is kept
+    rows, triplets = pickle.loads((folder / "data").read_bytes())
+    with Client(address):
+        Disturbed(rows, triplets, None).fit(None, checkpoint=folder / "state")
 
 
 def main() -> int:
@@ -121,16 +144,21 @@ def main() -> int:
     parser.add_argument("--fault", choices=sorted(FAULTS), help="this one alone")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--address", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child is not None:
-        run_child(options.child)
+        run_child(options.child, options.address)
         return 0
     rng, count = np.random.default_rng(options.seed), Count()
     problem = Disturbed.make(**_SIZE)
-    for name in [options.fault] if options.fault else FAULTS:
-        count.run(name, options.times, partial(disturbed, name, problem, rng))
-    if not options.fault:
-        count.run("the client is killed", options.kills, partial(killed_client, rng))
+    for name in [options.fault] if options.fault else FAULTS if options.times else []:
+        # One cluster for all tries: to start workers takes longer than a fit.
+        with local_cluster(_WORKERS, memory_limit="1GB") as client:
+            count.run(name, options.times, partial(disturbed, client, name, problem, rng))
+    if options.kills and not options.fault:
+        with local_cluster(2) as client:
+            attempt = partial(killed_client, client, problem, rng)
+            count.run("the client is killed", options.kills, attempt)
     print(f"faults: {count.happened}, too late: {count.too_late}, lost: {count.lost}")
     return int(count.lost + count.too_late > 0)
 

@@ -48,6 +48,34 @@ def test_made_in_a_file_or_in_memory(
     assert os.listdir(tmp_path) == ["rows.npy"]  # the file has no name, so nothing is left
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_edges", [3, 400])
+def test_distances_are_measured_range_by_range(
+    order: Any, n_edges: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MemmapItems, "near_bytes", 7 * 3 * 8)
+    monkeypatch.setattr("sdpmetric.linalg.memmap_items._RANDOM_READ", 100)
+    reads: list[slice] = []
+    read = MemmapItems._read
+
+    def counted(items: MemmapItems, rows: slice) -> None:
+        reads.append(rows)
+        read(items, rows)
+
+    monkeypatch.setattr(MemmapItems, "_read", counted)
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.normal(size=(30, 3)), order=order)
+    a, b = rng.integers(0, 30, (2, n_edges))
+    expected = DenseItems(X).squared_differences(a, b)
+    items = items_of(mapped(tmp_path, X))
+    np.testing.assert_array_equal(items.squared_differences(a, b), expected)
+    twice = items.squared_differences(a, b, expected.copy())
+    np.testing.assert_array_equal(twice, 2.0 * expected)
+    # Five ranges have 15 pairs of ranges, five of them of a range with itself; three edges alone
+    # are not worth reading all rows for.
+    assert len(reads) == (2 * (2 * 10 + 5) if n_edges == 400 else 0)
+
+
 def test_the_file_is_beside_the_map_if_we_may_write_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,13 @@ import pytest
 import scipy.sparse as sp
 
 import sdpmetric
-from sdpmetric import SDPMetric, SDPMetricCV, TripletSDPMetric
+from sdpmetric import (
+    SDPMetric,
+    SDPMetricClassifier,
+    SDPMetricCV,
+    TripletSDPMetric,
+    TripletSDPMetricCV,
+)
 from tests.support.clusters import local_cluster
 from tests.support.problems import LOSSES, PAPER, random_triplets
 
@@ -259,6 +265,8 @@ def test_what_needs_all_rows_in_one_memory_says_so(X: Any, y: Any, T: Any) -> No
     metric = SDPMetric(**PAPER).fit(X, y)
     for call in (
         lambda: SDPMetricCV().fit(rows, y),
+        lambda: TripletSDPMetricCV().fit(rows, T),
+        lambda: SDPMetricClassifier().fit(rows, y),
         lambda: metric.pairwise_distances(rows),
         lambda: metric.triplet_accuracy(rows, T),
     ):
@@ -275,14 +283,15 @@ def test_too_many_rows_for_an_exact_search() -> None:
 
 
 @pytest.mark.slow
-def test_arrays_that_are_expressions(tmp_path: Path) -> None:
-    """Query planning is chosen when Dask is imported: a process of its own."""
+@pytest.mark.parametrize("planned", [True, False])
+def test_with_and_without_query_planning(planned: bool, tmp_path: Path) -> None:
+    """Planned arrays are expressions. Dask chooses when it is imported: a process of its own."""
     code = (
         "import dask\n"
-        "dask.config.set({'array.query-planning': True})\n"
+        f"dask.config.set({{'array.query-planning': {planned}}})\n"
         "import dask.array as da, numpy as np\n"
         "from sdpmetric import SDPMetric\n"
-        "assert 'expr' in da.Array.__module__, da.Array.__module__\n"
+        f"assert ('expr' in da.Array.__module__) == {planned}, da.Array.__module__\n"
         "X = np.random.default_rng(0).normal(size=(60, 4))\n"
         "y = np.arange(60) % 3\n"
         "rows = da.from_array(X, chunks=(20, 2)).rechunk({1: -1}) + 0.0\n"
@@ -312,6 +321,12 @@ def test_fits_on_a_cluster(client: Any, X: Any, y: Any, T: Any) -> None:
     paper = PAPER | {"tol": 1e-2}
     one = SDPMetric(**paper).fit(rows, chunked(y, 30))
     agree(one, SDPMetric(**paper).fit(X, y))
+    # The second round chooses its own comparisons, so its optimum is close and not the same.
+    rounds: dict[str, Any] = {"n_rounds": 2, "tol": 1e-2}
+    there, here = SDPMetric(**rounds).fit(rows, y), SDPMetric(**rounds).fit(X, y)
+    assert there.converged_
+    assert there.n_triplets_ == here.n_triplets_
+    assert there.objective_ == pytest.approx(here.objective_, rel=0.1)
     lazy: Any = one.transform(rows)
     np.testing.assert_allclose(lazy.compute(), one.transform(X), atol=1e-12)
     sparse = sp.csr_array(np.where(np.abs(X) > 0.7, X, 0.0))
