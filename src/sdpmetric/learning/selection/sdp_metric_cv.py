@@ -90,10 +90,10 @@ time_limit, random_state, n_jobs, checkpoint
         "stages": one grid after the other, later ones near the best C. "product": all
         combinations.
     doubt : float, default=2.0
-        The default settings are replaced only by a candidate that gains more than this many
-        standard errors over the splits, and so is the prior alone (folds overlap, so one would be
-        too few; a single split has none). Fits to a sample of triplets are worse than the last fit
-        will be, so that the prior alone has no such privilege then.
+        The prior alone is replaced only by a candidate that gains more than this many standard
+        errors over the splits (folds overlap, so one would be too few; a single split has none),
+        the default settings for half as many. Fits to a sample of triplets are worse than the last
+        fit will be: then the prior alone has no privilege.
     one_standard_error : bool, default=False
         Choose the simplest candidate within one standard error of the best: the one that leans
         most on the prior.
@@ -252,7 +252,11 @@ n_triplets_, eigenvalues_, retained_, history_
             votes = sum(len(held) for _, held in splits[:n_first_splits])
         choice = self._choose(
             checked.space(
-                LabelCandidate, self.search == "product", self._paths(codes, checked), votes
+                LabelCandidate,
+                self.search == "product",
+                self._paths(codes, checked),
+                default_C=_DEFAULT_C,
+                votes=votes,
             ),
             [split(*rows) for rows in splits[:n_first_splits]],
             checked,

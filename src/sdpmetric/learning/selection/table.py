@@ -62,6 +62,7 @@ class Candidate:
 
 Key: TypeAlias = tuple[Candidate, float]  # a candidate and its C
 
+_CAUTION = 0.5  # the share of the doubt that protects the references
 _ROUNDING = 1e-12  # means of equal scores in another order can differ by this much
 
 
@@ -149,9 +150,9 @@ def choose(
 ) -> int:
     """The row of the candidate with the best mean score; among equals, the simplest.
 
-    Only candidates that were tried on all splits count. The best of the ``references`` is replaced
-    only for a gain of more than ``doubt`` standard errors, split by split, and so is the prior
-    alone; with ``sampled`` the prior alone is a candidate like others. With
+    Only candidates that were tried on all splits count. The prior alone is replaced only for a gain
+    of more than ``doubt`` standard errors, split by split, and the best of the ``references`` for
+    half as many; with ``sampled`` the prior alone is a candidate like others. With
     ``one_standard_error`` the choice is the simplest of all candidates within one standard error
     of the best.
     """
@@ -161,7 +162,7 @@ def choose(
     keys = list(table.rows)
     near = np.flatnonzero(mean >= mean[best] - _ROUNDING)
 
-    def doubtful(start: int) -> bool:
+    def doubtful(start: int, doubt: float) -> bool:
         """Whether the best may be no better than ``start``."""
         # Paired by split, so that easy and hard splits cancel. Why two standard errors are the
         # default: docs/paper-checked.md.
@@ -173,10 +174,10 @@ def choose(
         known = np.array([key in references for key in keys])
         start = int(np.argmax(np.where(known, mean, -np.inf)))
         # The best of many was also the luckiest; the defaults had no luck.
-        if known[start] and np.isfinite(mean[start]) and doubtful(start):
+        if known[start] and np.isfinite(mean[start]) and doubtful(start, _CAUTION * doubt):
             best, near = start, np.array([start])
         start = int(np.argmax(np.where(alone, mean, -np.inf)))
-        if not sampled and doubtful(start):
+        if not sampled and doubtful(start, doubt):
             near = np.flatnonzero(alone & (mean >= mean[start] - _ROUNDING))
         elif one_standard_error:
             near = np.flatnonzero(mean >= mean[best] - _standard_error(scores[best]))
