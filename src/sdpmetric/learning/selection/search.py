@@ -26,10 +26,10 @@ __all__ = ["OnEach", "Space", "Split", "in_turn", "search"]
 # Calls a function on every split of a list; returns the results in order.
 OnEach: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 
-# Candidates that are tried again on the confirmation splits, beside the reference. A choice by one
-# fifth alone did worse than the defaults on two sets (docs/paper-checked.md), and all candidates
-# would cost five times.
-_FINALISTS = 2
+# Candidates that are tried again on the confirmation splits; one of them is the reference, if there
+# is one. A choice by one fifth alone did worse than the defaults on two sets
+# (docs/paper-checked.md), and all candidates would cost five times.
+_FINALISTS = 3
 # Coordinates are dropped if their score is behind by this many standard errors.
 _BEHIND = 2.0
 _KINDS = 2  # coordinates that go on at most
@@ -227,7 +227,8 @@ def _finalists(table: Table, references: list[Key]) -> list[Key]:
     """The best candidates, the best reference, and the prior alone in all coordinates."""
     ranked = sorted(table.fitted(), key=lambda key: -table.mean_score(key))
     known = [key for key in ranked if key in references]
-    return list(dict.fromkeys([*ranked[:_FINALISTS], *known[:1], *table.priors()]))
+    best = ranked[: _FINALISTS - 1] if known else ranked[:_FINALISTS]
+    return list(dict.fromkeys([*best, *known[:1], *table.priors()]))
 
 
 def _confirm(finalists: list[Key], make: Callable[[], Split]) -> list[Trial]:
