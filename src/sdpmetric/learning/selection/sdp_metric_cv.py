@@ -275,7 +275,7 @@ n_triplets_, eigenvalues_, retained_, history_
         return self._refit(metric, choice, checked.deadline, task, X, y, cells)
 
     def _counts_Cs(self) -> bool:
-        return isinstance(self.Cs, Integral) and self.Cs > 1
+        return isinstance(self.Cs, Integral) and int(self.Cs) > 1
 
     def _path(self, loss: Loss) -> list[float]:
         one = isinstance(self.Cs, Integral) and self.Cs == 1  # the default C of `SDPMetric`

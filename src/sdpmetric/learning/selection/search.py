@@ -80,12 +80,12 @@ class Space:
 
     def references(self) -> list[Key]:
         """The default settings in each of the coordinates."""
-        if self.default_C is None:
+        default = self.default_C
+        if default is None:
             return []
         firsts = [replace(self.first, coordinates=kind) for kind in self.grids["coordinates"]]
         return [
-            (each, min(self.Cs_of(each), key=lambda C: abs(np.log(C / self.default_C))))
-            for each in firsts
+            (each, min(self.Cs_of(each), key=lambda C: abs(np.log(C / default)))) for each in firsts
         ]
 
     def prior_alone(self, candidate: Candidate) -> Key:
