@@ -24,7 +24,7 @@ install = $(BIN)/python -m pip install --quiet --require-hashes --only-binary :a
 	&& $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 endif
 
-.PHONY: demo pictures docs test test-fast test-hard lint bench-solver bench-defaults bench-rules bench-mnist bench-peers bench-sdp bench-mining bench-scale bench-wide bench-path bench-adapter bench-negatives reproduce clean test-oldest test-wheel test-sdist build bench-regression bench-smoke bench-outofcore bench-cluster test-page bench-ask bench-load fuzz soak soak-cluster audit lock
+.PHONY: demo pictures docs test test-fast test-hard lint bench-solver bench-defaults bench-search bench-rules bench-mnist bench-peers bench-sdp bench-mining bench-scale bench-wide bench-path bench-adapter bench-negatives reproduce clean test-oldest test-wheel test-sdist build bench-regression bench-smoke bench-outofcore bench-cluster test-page bench-ask bench-load fuzz soak soak-cluster audit lock
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py
@@ -130,6 +130,9 @@ bench-solver: $(VENV)/bench.stamp
 
 bench-defaults: $(VENV)/bench.stamp
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.defaults
+
+bench-search: $(VENV)/bench.stamp
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.search
 
 bench-rules: $(VENV)/bench.stamp
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.rules

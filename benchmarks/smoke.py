@@ -28,6 +28,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
         *("--splits", "2", "--sets", "wine", "iris"),
         *("--settings", "defaults", "3 x 3, raw, tol 1e-4 (before)"),
     ),
+    "search": ("--splits", "1", "--sets", "wine", "iris"),
     "rules": ("--splits", "1", "--sets", "wine", "iris"),
     "mnist": ("--settings", "defaults", "--held", "50", "--rows", "60"),
     "peers": (

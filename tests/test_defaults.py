@@ -12,13 +12,13 @@ import sdpmetric
 
 # What all share, and who differs from it. Searches try several values where a fit takes one.
 OWN: dict[str, dict[str, Any]] = {
-    "Cs": {"EmbeddingAdapter": 2},
+    "Cs": {"EmbeddingAdapter": 2, "SDPMetricCV": 5},
     "coordinates": {"SDPMetric": "auto", "TripletSDPMetric": "auto"},
     "by": {"ResponseKFold": "participant"},
     "h": {"Huber": 0.5, "Logistic": 0.5, "EmbeddingAdapter": 0.02},
     "n_impostors": {"SDPMetricCV": (10, 30), "knn_triplets": 3},
-    "n_neighbors": {"SDPMetricCV": (5, 3), "knn_triplets": 3, "SDPMetricClassifier": 3},
-    "n_rounds": {"SDPMetricCV": (2, 4), "EmbeddingAdapter": (1, 2)},
+    "n_neighbors": {"SDPMetricCV": (5, 10), "knn_triplets": 3, "SDPMetricClassifier": 3},
+    "n_rounds": {"SDPMetricCV": (2, 4, 1), "EmbeddingAdapter": (1, 2)},
     "n_splits": {"noise_ceiling": 100},
     "prior_weight": {
         "EmbeddingAdapter": (0.8, 0.5, 0.0),

@@ -109,6 +109,16 @@ def test_defaults(tmp_path: Path) -> None:
 
 @pytest.mark.hard
 @pytest.mark.slow
+def test_search(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = run("search", tmp_path)
+    assert len(content["cells"]) == 2 * 3  # sets; Euclidean distance, defaults and the search
+    assert all(0.0 <= cell["found"]["error"] <= 1.0 for cell in content["cells"])
+    assert "mean rank" in capsys.readouterr().out
+    assert run("search", tmp_path)["cells"] == content["cells"]  # an earlier run is continued
+
+
+@pytest.mark.hard
+@pytest.mark.slow
 def test_rules(tmp_path: Path) -> None:
     content = run("rules", tmp_path)
     assert content["scores"]["metric"]["vote"] == 1.0

@@ -28,7 +28,7 @@ _VOTES = 2_000  # held-out rows aimed at: the standard error of an accuracy is t
 _REPEATS = 2  # of all folds at most: the same rows come again, so that more repeats add little
 _MANY = 1_000  # rows from which two folds (400 votes) are enough to discard most candidates
 _FIRST_OF_MANY = 2  # splits on which all candidates are tried then
-_FIRST = 3  # splits on which all candidates are tried if there are fewer rows
+_FIRST = 5  # splits on which all candidates are tried if there are fewer rows
 _ENOUGH = 6_000  # held-out rows after which further folds hardly change the choice
 _LEAST = 3  # folds then: fewer have no standard error to speak of
 _PLENTY = 50_000  # rows from which one fold (10,000 votes) is enough to choose by
@@ -40,8 +40,8 @@ def row_splits(
     """Split labelled rows into training and held-out rows.
 
     ``cv=None`` applies our own rule: five stratified folds, repeated once for fewer
-    than 2,000 rows, since scores on a hundred rows are too noisy to choose by. All candidates are
-    tried on the first three splits, from 1,000 rows on the first two, and the best of them on the
+    than 1,000 rows, since scores on a hundred rows are too noisy to choose by. All candidates are
+    tried on the first five splits, from 1,000 rows on the first two, and the best of them on the
     others, until 6,000 rows were held out. From 50,000 rows there is a single split that holds out
     a fifth.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,11 +41,13 @@ class Scripted:
         return Trial(self.scores[0.0], 0.0, 0, 0.0, 0.0)
 
 
-def run(first: list[float], *others: list[float], **options: Any) -> tuple[Any, list[Scripted]]:
+def run(
+    first: list[float], *others: list[float], space: search.Space = SPACE, **options: Any
+) -> tuple[Any, list[Scripted]]:
     """Each list: the score of the prior alone, then those of the four values of C."""
     grounds = [Scripted(dict(zip([0.0, *Cs], scores, strict=True))) for scores in (first, *others)]
     finals = [lambda g=g: g for g in grounds[1:]]
-    table = search.search(SPACE, grounds[:1], confirmation_splits=finals, **options)
+    table = search.search(space, grounds[:1], confirmation_splits=finals, **options)
     return table, grounds
 
 
@@ -68,6 +71,66 @@ def test_only_the_best_meet_again() -> None:
     np.testing.assert_allclose(results["mean_test_score"], [0.5, 0.6, 0.75, 0.8, 0.7])
     np.testing.assert_array_equal(results["rank_test_score"], [3, 5, 2, 1, 4])
     np.testing.assert_allclose(results["seconds"], [0.0, 1.0, 2.0, 2.0, 1.0])
+
+
+def test_the_default_settings_meet_again_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_FINALISTS", 3)
+    space = replace(SPACE, default_C=1.2)
+    _, grounds = run([0.5, 0.6, 0.9, 0.8, 0.7], [0.5, 0.9, 0.6, 0.8, 1.0], space=space)
+    assert grounds[1].asked == [2.0, 3.0, 1.0, 0.0]
+    assert space.references() == [(FIRST, 1.0)]
+
+
+@pytest.mark.parametrize(("votes", "dropped"), [(0, False), (40, False), (4_000, True)])
+def test_coordinates_clearly_behind_go_no_further(votes: int, dropped: bool) -> None:
+    """One fit with the default settings decides, and the number of votes is what clear means."""
+
+    class ByCoordinates(Scripted):
+        def trials(self, candidate: TripletCandidate, Cs: Sequence[float], /) -> list[Trial]:
+            asked.extend((candidate.coordinates, C) for C in Cs)
+            better = candidate.coordinates == "standard"
+            return [Trial(0.9 if better else 0.8, 0.0, 1, 0.0, 1.0) for _ in Cs]
+
+    asked: list[tuple[str, float]] = []
+    grids = GRIDS | {"coordinates": ["raw", "standard"]}
+    space = replace(SPACE, grids=grids, default_C=3.0, votes=votes)
+    told: list[tuple[int, int]] = []
+    search.search(space, [ByCoordinates({0.0: 0.5})], report=lambda *now: told.append(now))
+    first = [("raw", 3.0), ("standard", 3.0)]
+    others = [(kind, C) for kind in ("raw", "standard") for C in Cs if C != 3.0]
+    if votes == 0:
+        assert sorted(asked) == sorted(first + others)
+    else:
+        assert asked == first + [each for each in others if not dropped or each[0] == "standard"]
+    assert told[-1] == (space.n_paths, space.n_paths)
+
+
+def test_the_last_of_three_coordinates_goes_no_further() -> None:
+    class Asked(Scripted):
+        def trials(self, candidate: TripletCandidate, Cs: Sequence[float], /) -> list[Trial]:
+            asked.update({candidate.coordinates: len(Cs) + asked.get(candidate.coordinates, 0)})
+            score = {"raw": 0.61, "standard": 0.60, "within": 0.62}[candidate.coordinates]
+            return [Trial(score, 0.0, 1, 0.0, 1.0) for _ in Cs]
+
+    asked: dict[str, int] = {}
+    grids = GRIDS | {"coordinates": ["raw", "standard", "within"]}
+    search.search(replace(SPACE, grids=grids, default_C=3.0, votes=5), [Asked({0.0: 0.5})])
+    assert asked == {"raw": 4, "standard": 1, "within": 4}
+
+
+def test_the_least_C_needs_one_round_or_a_prior() -> None:
+    """Two rounds without a prior: neighbours under a metric of few directions are accidents."""
+    X, y = load_wine(return_X_y=True)
+    options: Any = {"coordinates": "standard", "cv": 2, "n_neighbors": 3, "n_impostors": 3}
+    found = SDPMetricCV(2, **options, n_rounds=(2, 1), prior_weight=(0.0, 0.3)).fit(X, y)
+    results = found.cv_results_
+    least = (results["param_C"] == 1.25) & (results["param_prior_weight"] < 1.0)
+    safe = (results["param_prior_weight"] > 0.0) | (results["param_n_rounds"] == 1)
+    assert np.all(safe[least])
+    path = SDPMetricCV(2, **options, n_rounds=1, prior_weight=0.0).fit(X, y).cv_results_
+    assert set(path["param_C"]) == {1.25, 2.5, 40.0}
+    given = SDPMetricCV([2.5, 40.0], **options, n_rounds=1, prior_weight=0.0).fit(X, y).cv_results_
+    assert set(given["param_C"]) == {2.5, 40.0}  # the user's own values, and no others
 
 
 def test_doubt_needs_the_further_splits() -> None:

@@ -20,7 +20,7 @@ pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn
 
 from sklearn.callback import ProgressBar, ScoringMonitor
 
-LANES = 3 + 1 + 1 + 1 + 1  # coordinates, then what is left of each other grid
+LANES = 3 + 1 + 1 + 1 + 2  # coordinates, then what is left of each other grid
 SMALL: dict[str, Any] = {"Cs": [2.0, 8.0], "cv": 2}
 
 

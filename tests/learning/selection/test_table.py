@@ -36,3 +36,42 @@ def test_rule_by_hand(rule: dict[str, Any], expected: int) -> None:
     assert choose(table, **rule) == expected
     single = Table({key: list_[:1] for key, list_ in table.rows.items()})
     assert choose(single, **rule) == 1  # one split tells no error: the best, 0.75
+
+
+DEFAULT, BETTER, ALONE = (
+    (TripletCandidate("raw", 0.0, 0.1), 10.0),
+    (TripletCandidate("raw", 0.2, 0.1), 10.0),
+    (TripletCandidate("raw", 1.0, 0.1), 10.0),
+)
+
+
+@pytest.mark.parametrize(
+    ("doubt", "sampled", "expected"),
+    [
+        (0.0, False, BETTER),
+        (2.0, False, BETTER),  # a gain of 1.29 standard errors on the default settings
+        (3.0, False, DEFAULT),
+        (9.0, False, ALONE),
+        (9.0, True, DEFAULT),
+    ],
+)
+def test_defaults_have_to_be_improved_on(doubt: float, sampled: bool, expected: Any) -> None:
+    table = Table(
+        {
+            ALONE: trials(0.50, 0.50, 0.55, 0.60),
+            DEFAULT: trials(0.70, 0.60, 0.70, 0.70),
+            BETTER: trials(0.72, 0.68, 0.69, 0.71),
+        }
+    )
+    rule: Any = {"doubt": doubt, "one_standard_error": False, "sampled": sampled}
+    keys = list(table.rows)
+    assert keys[choose(table, **rule, references=[DEFAULT])] == expected
+    # Unless they are known as defaults they are a candidate like others.
+    if expected == DEFAULT and not sampled:
+        assert keys[choose(table, **rule)] == BETTER
+
+
+def test_defaults_that_were_not_tried_on_all_splits() -> None:
+    table = Table({ALONE: trials(0.5, 0.5), DEFAULT: trials(0.9), BETTER: trials(0.7, 0.7)})
+    rule: Any = {"doubt": 2.0, "one_standard_error": False}
+    assert choose(table, **rule, references=[DEFAULT]) == 2

@@ -136,7 +136,11 @@ class SearchEstimator(CertificateOfLastFit, CallbackSupportMixin, MetricEstimato
         """The given values of C, or as many as asked for between two, evenly by ratio."""
         if isinstance(self.Cs, (int, np.integer)) and not isinstance(self.Cs, bool):
             n = check_integer("Cs", self.Cs, 1)
-            return [float(C) for C in np.geomspace(low, high, n)] if n > 1 else [low * _ONE_C]
+            return (
+                [float(f"{C:.12g}") for C in np.geomspace(low, high, n)]
+                if n > 1
+                else [low * _ONE_C]
+            )
         given = _as_list("Cs", self.Cs)
         return sorted({check_real("Cs", C, 0.0) for C in given})
 
@@ -167,11 +171,13 @@ class SearchEstimator(CertificateOfLastFit, CallbackSupportMixin, MetricEstimato
         cells: Cells | None = None,
         *,
         split_size: float | None = None,
+        sampled: bool = False,
     ) -> Choice:
         """Search among the candidates; those of ``cells`` are not tried again.
 
         ``split_size`` is the number of entries that a fit of a split reads. Splits are tried at the
         same time if it is large, and always in turn if it is None: then each uses all threads.
+        ``sampled`` says that fits of the search have fewer comparisons than the last fit.
         """
         if cells is not None:
             splits = [cells.kept(split, i) for i, split in enumerate(splits)]
@@ -220,7 +226,13 @@ class SearchEstimator(CertificateOfLastFit, CallbackSupportMixin, MetricEstimato
                 "prior alone.",
                 ConvergenceWarning,
             )
-        index = choose(table, doubt=self.doubt, one_standard_error=self.one_standard_error)
+        index = choose(
+            table,
+            doubt=self.doubt,
+            one_standard_error=self.one_standard_error,
+            references=space.references(),
+            sampled=sampled,
+        )
         candidate, C = list(table.rows)[index]
         return Choice({"C": C, **candidate.settings()}, index, table)
 

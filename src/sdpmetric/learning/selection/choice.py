@@ -33,12 +33,19 @@ class CheckedSpace:
     cancelled: Event
 
     def space(
-        self, kind: type[Any], every: bool, Cs_of: Callable[[Any], Sequence[float]] | None = None
+        self,
+        kind: type[Any],
+        every: bool,
+        Cs_of: Callable[[Any], Sequence[float]] | None = None,
+        **more: Any,
     ) -> Space:
-        """The space of a search; ``kind`` is the class of its candidates."""
+        """The space of a search.
+
+        ``kind`` is the class of its candidates, ``more`` has other fields of `Space`.
+        """
         grids = {f.name: self.grids[f.name] for f in fields(kind)}
         first = kind(**{name: values[0] for name, values in grids.items()})
-        return Space(first, grids, Cs_of or (lambda candidate: self.path), every)
+        return Space(first, grids, Cs_of or (lambda candidate: self.path), every, **more)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from sklearn.base import clone
@@ -37,7 +38,10 @@ class LabelCandidate(Candidate):
     h: float
     n_rounds: int
 
-    AT_BEST_C = frozenset({"n_impostors", "n_rounds"})
+    # A prior goes with a smaller C. The others are expensive.
+    WINDOW = MappingProxyType(
+        {"n_neighbors": (0, 0), "n_impostors": (0, 0), "prior_weight": (1, 0), "n_rounds": (0, 0)}
+    )
 
     @property
     def rule(self) -> TripletRule:

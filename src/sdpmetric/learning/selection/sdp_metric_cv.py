@@ -43,6 +43,9 @@ _ANCHORS, _ANCHOR_SHARE = 2_000, 0.125
 # the next round finds under it are accidents: of ten searches on Twin-Peaks, seven chose 1.25 and
 # two rounds, and three of these had more errors on validation rows than Euclidean distance.
 _BOUNDED = 2.5, 40.0
+_DEFAULT_C = 10.0  # that of `SDPMetric`
+# A lower C, for candidates that are safe from that: of one round, or with some weight of the prior.
+_LOWEST = 1.25
 
 
 @stored_in(METRICS)
@@ -51,13 +54,15 @@ class SDPMetricCV(SearchEstimator):
 
     The search walks a path over C for each candidate of several grids. Each fit starts from its
     neighbour on the path. The prior alone, that is Euclidean distance in each of the
-    ``coordinates``, is always a candidate, and is replaced only for a clear gain.
+    ``coordinates``, is always a candidate, and so are the default settings, the first value of
+    every grid with the C nearest to 10. Both are replaced only for a clear gain.
 
     Parameters
     ----------
-    Cs : int or list, default=4
-        Values of C, or their number in a range that suits the loss. A path ends at ``rho = 0``,
-        because the metric is the same for every larger C.
+    Cs : int or list, default=5
+        Values of C, or their number in a range that suits the loss: 2.5 to 40, and 1.25 beside them
+        for one round or some weight of the prior. A path ends at ``rho = 0``, because the metric is
+        the same for every larger C.
     n_components, loss, neighbors, class_weight, prior, solver, solver_options, tol, max_iter, \
 time_limit, random_state, n_jobs, checkpoint
         As in `SDPMetric`; ``prior`` is "identity" or an array. Each of ``n_jobs`` threads tries
@@ -70,12 +75,14 @@ time_limit, random_state, n_jobs, checkpoint
         Grids for the parameters of the same names of `SDPMetric`. On a path, later rounds choose
         their comparisons once, under the metric at its middle C.
     cv : None, int, splitter or iterable, default=None
-        None: five stratified folds, repeated for fewer than 1,000 rows. All settings are tried on
-        the first three folds (from 1,000 rows on, the first two), and the best three and the prior
-        alone on the others, until 6,000 rows were held out; from 50,000 rows on there is a single
-        fifth. If ``groups`` are given to `fit`, folds are made of these, and all settings are tried
-        on all of them. Of more than 2,000 training rows a sample (2,000, or an eighth) gives the
-        triplets of these fits; all of them can be near or far rows, and vote.
+        None: five stratified folds, twice over for fewer than 1,000 rows. All settings are tried
+        on the first five folds (from 1,000 rows on, the first two), and the best two, the default
+        settings and the prior alone on the others, until 6,000 rows were held out; from 50,000 rows
+        on there is a single fifth. Coordinates are compared first, with the default settings:
+        those clearly behind, and the last of three, go no further. If ``groups`` are given to
+        `fit`, folds are made of these, and all settings are tried on all of them. Of more than
+        2,000 training rows a sample (2,000, or an eighth) gives the triplets of these fits; all of
+        them can be near or far rows, and vote.
     scoring : "knn", "triplets" or a classifier, default="knn"
         "knn": accuracy of a vote of three nearest neighbours among the training rows. "triplets":
         share of held-out triplets answered correctly. A classifier takes the place of the vote.
@@ -84,7 +91,9 @@ time_limit, random_state, n_jobs, checkpoint
         combinations.
     doubt : float, default=2.0
         The prior alone is replaced only by a candidate that gains more than this many standard
-        errors over the splits (folds overlap, so one would be too few; a single split has none).
+        errors over the splits (folds overlap, so one would be too few; a single split has none),
+        the default settings for half as many. Fits to a sample of triplets are worse than the last
+        fit will be: then the prior alone has no privilege.
     one_standard_error : bool, default=False
         Choose the simplest candidate within one standard error of the best: the one that leans
         most on the prior.
@@ -123,16 +132,16 @@ n_triplets_, eigenvalues_, retained_, history_
 
     def __init__(
         self,
-        Cs: Any = 4,
+        Cs: Any = 5,
         *,
         n_components: int | None = None,
         loss: str | Loss = "huber",
         coordinates: Any = None,
         h: Any = 0.05,
-        n_neighbors: Any = (5, 3),
+        n_neighbors: Any = (5, 10),
         n_impostors: Any = (10, 30),
         triplets: Any = "knn",
-        n_rounds: Any = (2, 4),
+        n_rounds: Any = (2, 4, 1),
         neighbors: str = "exact",
         class_weight: Any = None,
         prior: Any = "identity",
@@ -237,8 +246,18 @@ n_triplets_, eigenvalues_, retained_, history_
                 scoring=self.scoring,
             )
 
+        # The user's own splits are all tried with all settings, as scikit-learn's searches do.
+        votes = 0
+        if self.cv is None and groups is None:
+            votes = sum(len(held) for _, held in splits[:n_first_splits])
         choice = self._choose(
-            checked.space(LabelCandidate, self.search == "product", self._paths(codes, checked)),
+            checked.space(
+                LabelCandidate,
+                self.search == "product",
+                self._paths(codes, checked),
+                default_C=_DEFAULT_C,
+                votes=votes,
+            ),
             [split(*rows) for rows in splits[:n_first_splits]],
             checked,
             task,
@@ -246,6 +265,7 @@ n_triplets_, eigenvalues_, retained_, history_
             [partial(split, *rows) for rows in splits[n_first_splits:]],
             cells,
             split_size=float(X.shape[0] * X.shape[1]),
+            sampled=sampled and _n_anchors(len(splits[0][0])) < len(splits[0][0]),
         )
         metric = SDPMetric(
             **self._best_parameters(choice),
@@ -253,6 +273,9 @@ n_triplets_, eigenvalues_, retained_, history_
             class_weight=self.class_weight,
         )
         return self._refit(metric, choice, checked.deadline, task, X, y, cells)
+
+    def _counts_Cs(self) -> bool:
+        return isinstance(self.Cs, Integral) and int(self.Cs) > 1
 
     def _path(self, loss: Loss) -> list[float]:
         one = isinstance(self.Cs, Integral) and self.Cs == 1  # the default C of `SDPMetric`
@@ -267,9 +290,13 @@ n_triplets_, eigenvalues_, retained_, history_
     def _paths(self, codes: Ints, checked: CheckedSpace) -> Callable[[LabelCandidate], list[float]]:
         """The values of C of a candidate: all triplets need other ones than k-nearest triplets."""
 
+        # By default alone: a user's values of C are all that is tried.
+        lowest = [_LOWEST] if checked.path[0] == _BOUNDED[0] and self._counts_Cs() else []
+
         def Cs_of(candidate: LabelCandidate) -> list[float]:
             if candidate.triplets == "knn":
-                return checked.path
+                safe = candidate.prior_weight > 0.0 or candidate.n_rounds == 1
+                return [*lowest, *checked.path] if safe else checked.path
             ratio = triplet_ratio(codes, candidate.n_neighbors, candidate.n_impostors)
             return self._between(max(_ALL[0], _ROOM / (_FOLD_RATIO * ratio)), _ALL[1])
 
@@ -284,12 +311,17 @@ n_triplets_, eigenvalues_, retained_, history_
             )
 
 
+def _n_anchors(n_rows: int) -> int:
+    """How many training rows of a split give triplets, at most."""
+    return max(_ANCHORS, int(_ANCHOR_SHARE * n_rows))
+
+
 def _anchors_first(train: Ints, codes: Ints, seed: int) -> tuple[Ints, int | None]:
     """Return training rows with a random sample of anchors first, and their number.
 
     Few rows stay as they are, and all of them are anchors (None).
     """
-    wanted = max(_ANCHORS, int(_ANCHOR_SHARE * len(train)))
+    wanted = _n_anchors(len(train))
     if len(train) <= wanted:
         return train, None
     # A row alone in its class has no near row, so it gives no triplet.

@@ -26,12 +26,13 @@ __all__ = ["OnEach", "Space", "Split", "in_turn", "search"]
 # Calls a function on every split of a list; returns the results in order.
 OnEach: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 
-# Values of C on either side of the best that later grids look at. This assumes that another setting
-# moves the best C only a little; `search="product"` does not.
-_WINDOW = 1
-# Candidates that are tried again on the confirmation splits. A choice by one fifth alone did worse
-# than the defaults on two sets (docs/paper-checked.md), and all candidates would cost five times.
+# Candidates that are tried again on the confirmation splits; one of them is the reference, if there
+# is one. A choice by one fifth alone did worse than the defaults on two sets
+# (docs/paper-checked.md), and all candidates would cost five times.
 _FINALISTS = 3
+# Coordinates are dropped if their score is behind by this many standard errors.
+_BEHIND = 2.0
+_KINDS = 2  # coordinates that go on at most
 
 
 class Split(Protocol):
@@ -50,13 +51,18 @@ class Space:
 
     ``first`` has the first value of every grid. ``grids`` has the values of each of its fields.
     ``Cs_of`` gives the path of values of C, ascending, for a candidate. ``every`` tries all
-    combinations instead of one grid after the other.
+    combinations instead of one grid after the other. ``default_C``: the first value of every grid
+    and the C nearest to this one are default settings, which have to be improved on. ``votes`` is
+    the number of held-out rows by which coordinates may be dropped after one fit with the default
+    settings; with 0 none are.
     """
 
     first: Any
     grids: dict[str, list[Any]]
     Cs_of: Callable[[Any], Sequence[float]]
     every: bool = False
+    default_C: float | None = None
+    votes: int = 0
 
     @property
     def n_paths(self) -> int:
@@ -64,7 +70,23 @@ class Space:
         sizes = [len(values) for values in self.grids.values()]
         if self.every:
             return int(np.prod(sizes))
-        return sizes[0] + sum(size - 1 for size in sizes[1:])
+        return (1 + self.races) * sizes[0] + sum(size - 1 for size in sizes[1:])
+
+    @property
+    def races(self) -> bool:
+        """Whether coordinates are compared at one C before the others are tried."""
+        several = len(self.grids["coordinates"]) > 1 and len(self.Cs_of(self.first)) > 1
+        return bool(self.votes) and several and not self.every
+
+    def references(self) -> list[Key]:
+        """The default settings in each of the coordinates."""
+        default = self.default_C
+        if default is None:
+            return []
+        firsts = [replace(self.first, coordinates=kind) for kind in self.grids["coordinates"]]
+        return [
+            (each, min(self.Cs_of(each), key=lambda C: abs(np.log(C / default)))) for each in firsts
+        ]
 
     def prior_alone(self, candidate: Candidate) -> Key:
         """The prior alone in the coordinates of a candidate; its C has no effect."""
@@ -78,22 +100,46 @@ class Space:
                 candidate = replace(self.first, **dict(zip(self.grids, values, strict=True)))
                 yield candidate, self.Cs_of(candidate)
             return
-        # 1. The first grid, over all values of C.
-        names = iter(self.grids)
-        name = next(names)
+        # 1. The first grid, over all values of C; the coordinates are compared at one of them.
+        name, *names = self.grids
+        raced: dict[Any, float] = dict(self.references()) if self.races else {}
+        for candidate, C in raced.items():
+            yield candidate, [C]
+        dropped = self._behind(table) if raced else set()
         for value in self.grids[name]:
             candidate = replace(self.first, **{name: value})
-            yield candidate, self.Cs_of(candidate)
+            left = [C for C in self.Cs_of(candidate) if raced.get(candidate) != C]
+            yield candidate, [] if candidate.coordinates in dropped else left
         # 2. Each further grid, from the best candidate so far and near its C.
         for name in names:
             best, C = table.best_fitted()
-            at = list(self.Cs_of(best)).index(C)
-            wide = 0 if name in best.AT_BEST_C else _WINDOW
-            window = slice(max(0, at - wide), at + wide + 1)
+            # Paths have the same largest C, so the places are counted from there.
+            at = list(self.Cs_of(best)).index(C) - len(self.Cs_of(best))
             for value in self.grids[name]:
                 if value != getattr(best, name):
                     candidate = replace(best, **{name: value})  # type: ignore[type-var]
-                    yield candidate, self.Cs_of(candidate)[window]
+                    Cs = self.Cs_of(candidate)
+                    below, above = candidate.WINDOW.get(name, (1, 1))
+                    middle = max(0, len(Cs) + at)
+                    yield candidate, Cs[max(0, middle - below) : middle + above + 1]
+
+    def _behind(self, table: Table) -> set[str]:
+        """The coordinates whose default settings and prior alone are clearly behind the best."""
+        score = {
+            key[0].coordinates: max(
+                table.mean_score(key), table.mean_score(self.prior_alone(key[0]))
+            )
+            for key in self.references()
+        }
+        ranked = sorted(score, key=lambda kind: -score[kind])
+        best = score[ranked[0]]
+        # The variance of a difference of two shares of right votes is at most this.
+        clearly = {
+            kind
+            for kind, own in score.items()
+            if best - own > _BEHIND * np.sqrt((2.0 - best - own) / self.votes)
+        }
+        return clearly | set(ranked[_KINDS:])
 
 
 def in_turn(work: Callable[[Any], Any], splits: Sequence[Any]) -> list[Any]:
@@ -138,13 +184,13 @@ def search(
                 _score_prior(table, alone, kept, deadline)
             deadline.check()
             # 2. A path over C on every split; a candidate enters the table with all its scores.
-            found = on_each(methodcaller("trials", candidate, Cs), kept)
+            found = on_each(methodcaller("trials", candidate, Cs), kept) if Cs else []
             for i, C in enumerate(Cs):
                 table.rows[candidate, C] = [trials[i] for trials in found]
             if stopped():
                 return table
         # 3. The best candidates and the baselines again, on further splits.
-        finalists = _finalists(table)
+        finalists = _finalists(table, space.references())
         step = max(1, at_once)
         for first in range(0, len(confirmation_splits), step):
             deadline.check()
@@ -152,9 +198,8 @@ def search(
             # same number of scores.
             makes = confirmation_splits[first : first + step]
             for again in on_each(partial(_confirm, finalists), makes):
-                for (candidate, Cs), trials in zip(finalists, again, strict=True):
-                    for C, trial in zip(Cs, trials, strict=True):
-                        table.rows[candidate, C].append(trial)
+                for key, trial in zip(finalists, again, strict=True):
+                    table.rows[key].append(trial)
                 if stopped():
                     return table
     except OutOfTimeError:
@@ -178,24 +223,21 @@ def _score_prior(table: Table, alone: Key, splits: list[Split], deadline: Deadli
         table.rows[alone] = trials
 
 
-def _finalists(table: Table) -> list[tuple[Candidate, list[float]]]:
-    """The best candidates with their values of C, and the prior alone in all coordinates."""
+def _finalists(table: Table, references: list[Key]) -> list[Key]:
+    """The best candidates, the best reference, and the prior alone in all coordinates."""
     ranked = sorted(table.fitted(), key=lambda key: -table.mean_score(key))
-    paths: dict[Candidate, list[float]] = {}
-    for candidate, C in [*ranked[:_FINALISTS], *table.priors()]:
-        paths.setdefault(candidate, []).append(C)
-    return [(candidate, sorted(Cs)) for candidate, Cs in paths.items()]
+    known = [key for key in ranked if key in references]
+    best = ranked[: _FINALISTS - 1] if known else ranked[:_FINALISTS]
+    return list(dict.fromkeys([*best, *known[:1], *table.priors()]))
 
 
-def _confirm(
-    finalists: list[tuple[Candidate, list[float]]], make: Callable[[], Split]
-) -> list[list[Trial]]:
+def _confirm(finalists: list[Key], make: Callable[[], Split]) -> list[Trial]:
     """The trials of all finalists on a new split."""
     split = make()
-    return [_try_again(split, candidate, Cs) for candidate, Cs in finalists]
+    return [_try_again(split, candidate, C) for candidate, C in finalists]
 
 
-def _try_again(split: Split, candidate: Candidate, Cs: list[float]) -> list[Trial]:
+def _try_again(split: Split, candidate: Candidate, C: float) -> Trial:
     if candidate.is_prior_alone:
-        return [split.prior_score(candidate)]
-    return split.trials(candidate, Cs)
+        return split.prior_score(candidate)
+    return split.trials(candidate, [C])[0]

@@ -24,9 +24,9 @@ from .table import Trial
 
 __all__ = ["HeldOutSplit", "SplitInCoordinates", "quiet"]
 
-# Coordinates that are kept at a time: each is a copy of the rows. All grids after the first stay in
-# the best coordinates, so at most these are made twice.
-_COORDINATES = 2
+# Coordinates that are kept at a time. All are compared before the first path, so that none is made
+# twice; standardised and whitened rows are copies.
+_COORDINATES = 3
 
 
 class SplitInCoordinates(ABC):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -27,8 +28,9 @@ class Candidate:
     prior_weight: float
     h: float
 
-    # Grids that are tried at the best C alone, because their fits are expensive.
-    AT_BEST_C: ClassVar[frozenset[str]] = frozenset()
+    # Values of C below and above the best at which the values of a later grid are tried. This
+    # assumes that another setting moves the best C only a little; `search="product"` does not.
+    WINDOW: ClassVar[Mapping[str, tuple[int, int]]] = MappingProxyType({})
 
     @property
     def is_prior_alone(self) -> bool:
@@ -60,6 +62,7 @@ class Candidate:
 
 Key: TypeAlias = tuple[Candidate, float]  # a candidate and its C
 
+_CAUTION = 0.5  # the share of the doubt that protects the references
 _ROUNDING = 1e-12  # means of equal scores in another order can differ by this much
 
 
@@ -137,24 +140,44 @@ class Table:
         return [key for key in self.rows if key[0].is_prior_alone]
 
 
-def choose(table: Table, *, doubt: float, one_standard_error: bool) -> int:
+def choose(
+    table: Table,
+    *,
+    doubt: float,
+    one_standard_error: bool,
+    references: Sequence[Key] = (),
+    sampled: bool = False,
+) -> int:
     """The row of the candidate with the best mean score; among equals, the simplest.
 
     Only candidates that were tried on all splits count. The prior alone is replaced only for a gain
-    of more than ``doubt`` standard errors, split by split. With ``one_standard_error`` the choice
-    is the simplest of all candidates within one standard error of the best.
+    of more than ``doubt`` standard errors, split by split, and the best of the ``references`` for
+    half as many; with ``sampled`` the prior alone is a candidate like others. With
+    ``one_standard_error`` the choice is the simplest of all candidates within one standard error
+    of the best.
     """
     scores = table.scores()
     mean = np.where(np.isnan(scores).any(axis=1), -np.inf, np.nanmean(scores, axis=1))
     best = int(np.argmax(mean))
     keys = list(table.rows)
     near = np.flatnonzero(mean >= mean[best] - _ROUNDING)
-    if scores.shape[1] > 1:  # a single split has no standard error
-        alone = np.array([candidate.is_prior_alone for candidate, _ in keys])
-        start = int(np.argmax(np.where(alone, mean, -np.inf)))
+
+    def doubtful(start: int, doubt: float) -> bool:
+        """Whether the best may be no better than ``start``."""
         # Paired by split, so that easy and hard splits cancel. Why two standard errors are the
         # default: docs/paper-checked.md.
-        if mean[best] - mean[start] <= doubt * _standard_error(scores[best] - scores[start]):
+        gain = scores[best] - scores[start]
+        return bool(mean[best] - mean[start] <= doubt * _standard_error(gain))
+
+    if scores.shape[1] > 1:  # a single split has no standard error
+        alone = np.array([candidate.is_prior_alone for candidate, _ in keys])
+        known = np.array([key in references for key in keys])
+        start = int(np.argmax(np.where(known, mean, -np.inf)))
+        # The best of many was also the luckiest; the defaults had no luck.
+        if known[start] and np.isfinite(mean[start]) and doubtful(start, _CAUTION * doubt):
+            best, near = start, np.array([start])
+        start = int(np.argmax(np.where(alone, mean, -np.inf)))
+        if not sampled and doubtful(start, doubt):
             near = np.flatnonzero(alone & (mean >= mean[start] - _ROUNDING))
         elif one_standard_error:
             near = np.flatnonzero(mean >= mean[best] - _standard_error(scores[best]))
