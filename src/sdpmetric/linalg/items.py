@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from .._support.checks import as_real
 from .._support.messy import HELP, names_of, place
+from ..engines.dask_arrays import is_dask
 from .dense_items import DenseItems
 from .interface import Items, Table
 from .memmap_items import MemmapItems, is_mapped
@@ -57,6 +58,12 @@ def as_items(
     pass does both. Without ``sparse``, sparse matrices are refused. Without ``finite``, the entries
     are not looked at: the caller checks the rows that it reads.
     """
+    if is_dask(X):
+        # NumPy would compute it here, all of it.
+        raise ValueError(
+            f"{name} is a Dask array, expected rows in one memory: {name}.compute(). SDPMetric and "
+            "TripletSDPMetric fit and transform Dask arrays as they are."
+        )
     if sp.issparse(X):
         if not sparse:
             raise ValueError(f"{name} is sparse, expected a dense array.")

@@ -24,6 +24,9 @@ from sdpmetric import (
     SDPMetricCV,
     TripletSDPMetric,
     TripletSDPMetricCV,
+    knn_triplets,
+    retrieval_scores,
+    solve,
 )
 from tests.support.clusters import local_cluster
 from tests.support.problems import LOSSES, PAPER, random_triplets
@@ -271,6 +274,21 @@ def test_what_needs_all_rows_in_one_memory_says_so(X: Any, y: Any, T: Any) -> No
         lambda: metric.triplet_accuracy(rows, T),
     ):
         with pytest.raises(ValueError, match=r"is a Dask array, and .* needs its rows in one mem"):
+            call()
+
+
+def test_functions_do_not_compute_a_dask_array_behind_the_users_back(
+    X: Any, y: Any, T: Any
+) -> None:
+    rows = chunked(X)
+    for call, name in (
+        (lambda: knn_triplets(rows, y), "X"),
+        (lambda: solve(rows, T), "X"),
+        (lambda: retrieval_scores(rows, y), "Q"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"{name} is a Dask array, expected rows in one mem"
+        ):
             call()
 
 
