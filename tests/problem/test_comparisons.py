@@ -10,7 +10,6 @@ import pytest
 import sdpmetric
 from sdpmetric import Comparisons
 from sdpmetric.problem.checks import as_triplets
-from sdpmetric.triplets.knn import cross_triplets
 from tests.support.problems import random_triplets
 
 
@@ -28,23 +27,6 @@ def test_edges_are_unique_sorted_and_right(width: int) -> None:
         assert set(pairs[c.far[r]]) == {row[far[0]], row[far[1]]}
     np.testing.assert_array_equal(c.weights, np.ones(80))
     assert len(c) == 80
-
-
-@pytest.mark.parametrize(("k", "j"), [(2, 5), (3, 3), (4, 1)])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_comparisons_of_neighbours(k: int, j: int, weighted: bool) -> None:
-    """All (row, near, far) of rows with all their neighbours: the same arrays, sorted once."""
-    rng = np.random.default_rng(10 * k + j)
-    others = np.array([rng.permutation(np.delete(np.arange(12), i))[: k + j] for i in range(9)])
-    near, far = others[:, :k], others[:, k:]
-    weights = rng.uniform(size=9) if weighted else None
-    c = Comparisons.from_neighbors(near, far, weights)
-    triplets = cross_triplets(near, far)
-    each = None if weights is None else weights[triplets[:, 0]]
-    expected = Comparisons.from_indices(triplets, each)
-    for name in ("edges", "near", "far", "weights"):
-        np.testing.assert_array_equal(getattr(c, name), getattr(expected, name))
-        assert getattr(c, name).dtype == getattr(expected, name).dtype
 
 
 def test_margins_and_their_transpose() -> None:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from sdpmetric import Huber, Logistic, Loss, SquaredHinge
-from sdpmetric.linalg.kernels.edges import scatter_sums
-from sdpmetric.linalg.kernels.margins import parabola_optimum, parabola_slopes, scatter_parabola
+from sdpmetric.linalg.kernels.margins import parabola_slopes
 from sdpmetric.problem.losses import Hinge, parabola
 from sdpmetric.problem.margin import best_rho, weighted_sums
 from tests.support.lanes import some
@@ -129,25 +128,3 @@ def test_compiled_slopes_are_rounded_as_plain_ones(loss: Loss) -> None:
         expected[part] = c[part] * (2.0 * np.clip(knee - (z[part] - 0.37), 0.0, width) / scale)
         np.testing.assert_array_equal(w, expected)
         np.testing.assert_allclose(w[part], -c[part] * loss.slope(z[part] - 0.37), atol=1e-15)
-
-
-@pytest.mark.parametrize("name", ["squared_hinge", "huber"])
-def test_one_pass_over_margins_is_that_of_several(name: str) -> None:
-    """Of small problems: best rho with its sums, and slopes added to edges without a list."""
-    shape = parabola(OURS[name])
-    for seed in range(50):
-        z, c = draw(seed)
-        rng = np.random.default_rng(seed)
-        near, far = rng.integers(0, 7, size=(2, len(z))).astype(np.int32)
-        d = rng.uniform(size=7)
-        rho, value, curvature = parabola_optimum(z, c, 0.1, shape)
-        assert rho == best_rho(z, c, OURS[name], 0.1)
-        sums = weighted_sums(z, c, rho, OURS[name])
-        assert (value, curvature) == pytest.approx((sums[0], sums[2]), rel=1e-12)
-        w, expected, found = np.empty(len(z)), np.zeros(7), np.zeros(7)
-        parabola_slopes(z, c, rho, shape, 0, len(z), w)
-        totals = scatter_sums(w, near, far, d, expected)
-        assert scatter_parabola(z, c, rho, shape, near, far, d, found) == pytest.approx(totals)
-        np.testing.assert_allclose(found, expected, atol=1e-13)
-    z[0] = np.nan
-    assert np.isnan(scatter_parabola(z, c, rho, shape, near, far, d, found)[1])

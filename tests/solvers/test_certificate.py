@@ -92,10 +92,9 @@ def test_an_earlier_bound_below_the_objective_is_withdrawn(
         found = leading(self, G, *args, **kwargs)
         return replace(found, bound=G.inner_GM + 1e-6) if calls == 1 else found
 
-    # Three columns lack a direction, so that certificates begin early.
-    honest = solve(X, T, tol=1e-8, solver_options={"rank": 3})
+    honest = solve(X, T, tol=1e-8)
     monkeypatch.setattr(Oracle, "leading", lower)
-    found = solve(X, T, tol=1e-8, solver_options={"rank": 3})
+    found = solve(X, T, tol=1e-8)
     assert calls > 2  # the second certificate contradicts the first, later ones stand alone
     assert honest.objective > honest.history["objective"][0] + 1e-5
     assert honest.objective <= found.upper_bound <= honest.upper_bound + 1e-6

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
 
 from sdpmetric import Progress, Result, knn_triplets, solve
 from sdpmetric.problem.objective import EdgeObjective
-from sdpmetric.solvers.climb import Climb
 from sdpmetric.solvers.lbfgs import History
 from tests.support.lanes import some
 from tests.support.problems import (
@@ -273,36 +271,3 @@ def test_a_rank_far_above_the_start_is_reached_soon() -> None:
     assert small.rank > 24
     assert small.converged
     assert small.n_iter < 800
-
-
-def test_one_direction_never_claims_more_than_the_inner_gap(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Else a fit could climb on for ever; and it must spare some decompositions."""
-    claims = []
-    exceeds = Climb.inner_gap_exceeds
-
-    def checked(self: Climb, target: float) -> bool:
-        claim = exceeds(self, target)
-        if claim:
-            steepest = self.steepest
-            assert self.inner_gap()[0] > target * (1.0 - 1e-9)
-            self.steepest = steepest
-        claims.append(claim)
-        return claim
-
-    monkeypatch.setattr(Climb, "inner_gap_exceeds", checked)
-    X, y = load_wine(return_X_y=True)
-    X /= X.std(axis=0)
-    assert solve(X, knn_triplets(X, y, 5, 10), h=0.01, C=50.0).converged
-    assert any(claims)
-    assert not all(claims)
-
-
-def test_a_factor_that_spans_everything_needs_no_early_certificate() -> None:
-    """No direction can be missing; a start of rank one lacks some, and looks early."""
-    case = wide_case("huber")
-    whole, thin = (case.solve(solver_options={"rank": rank}) for rank in (8, 1))
-    assert whole.converged
-    assert thin.converged
-    assert len(whole.history) == 1 < len(thin.history)

@@ -51,7 +51,6 @@ class Items(ABC):
     _extremes: tuple[Dense, Dense] | None = None
     _mean: Floats | None = None
     _rescaled: tuple[Items, float] | None = None
-    _in_range = False  # whether `rescaled` is known to change nothing
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -179,13 +178,9 @@ class Items(ABC):
         """
         if self._rescaled is not None:
             return self._rescaled
-        if self._in_range:
-            return self, 1.0
         low, high = self.extremes
         factors, factor = distance_factors(low, high, self.dtype)
         if factors is None:
-            # Not as a pair with the items themselves: a cycle would keep their memory.
-            self._in_range = True
             return self, 1.0
         items = self.multiplied(factors)
         items._extremes = low * factors, high * factors  # rounding keeps the order of entries

@@ -76,31 +76,6 @@ class Comparisons:
         number_pairs(starts, highs, positions, edges, numbers)
         return cls(edges, numbers[:m], numbers[m:], weights)
 
-    @classmethod
-    def from_neighbors(cls, near: Ints, far: Ints, weights: Floats | None = None) -> Comparisons:
-        """Build the comparisons of each row with every one of its near and far rows.
-
-        They are those of `from_indices`, but each pair is sorted once, not once a comparison.
-
-        Parameters
-        ----------
-        near, far : (n, k) and (n, j) row numbers, none of them missing; the anchors are rows 0 .. n
-        weights : (n,) weight of the comparisons of each anchor, all 1 by default
-        """
-        (n, k), j = near.shape, far.shape[1]
-        # Every pair stands here at least once; the last of the fewer neighbours is repeated.
-        some = np.empty((n, max(k, j), 3), dtype=np.int64)
-        some[..., 0] = np.arange(n)[:, None]
-        for column, rows in ((1, near), (2, far)):
-            some[:, : rows.shape[1], column] = rows
-            some[:, rows.shape[1] :, column] = rows[:, -1:]
-        c = cls.from_indices(some.reshape(-1, 3))
-        pairs = c.near.reshape(n, -1)[:, :k, None], c.far.reshape(n, -1)[:, None, :j]
-        shorter, longer = (np.broadcast_to(pair, (n, k, j)).ravel() for pair in pairs)
-        if weights is None:
-            return cls(c.edges, shorter, longer, np.broadcast_to(1.0, len(shorter)))
-        return cls(c.edges, shorter, longer, np.repeat(weights, k * j))
-
     def __len__(self) -> int:
         return len(self.near)
 

@@ -140,7 +140,7 @@ class CompiledPoint(EdgeFactorPoint):
         return self.sums
 
     def gradient(self) -> Floats:
-        return self.objective.scattered(self.S)
+        return self.objective.scale * self.objective.X.transposed_times(self.S)
 
 
 @dataclass(frozen=True, eq=False)

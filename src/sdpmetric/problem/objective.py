@@ -20,8 +20,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from .._support.typing import Dense, Floats
-from ..linalg.blocks import EDGE_NUMBERS, SMALL_PRODUCT, blocks, column_blocks
-from ..linalg.dense_items import DenseItems
+from ..linalg.blocks import EDGE_NUMBERS, blocks, column_blocks
 from ..linalg.items import Items
 from ..linalg.kernels.evaluation import evaluate
 from ..linalg.laplacian import Laplacian
@@ -83,7 +82,7 @@ class EdgeObjective:
     def learned_share(self) -> float:
         return 1.0 - self.t
 
-    @cached_property
+    @property
     def eps(self) -> float:
         return float(np.finfo(self._rows(exact=False).dtype).eps)
 
@@ -124,31 +123,14 @@ class EdgeObjective:
 
     def _at_once(self, P: Floats, rho: float) -> CompiledPoint:
         """`at` by one compiled call between the products with X."""
-        Y = self.X.times(P) if self._table is None else self._table @ P
+        Y = self.X.times(P)
         E, m = self.n_edges, self.n_comparisons
-        distances, z, weights, S = out = np.zeros(E), np.empty(m), np.zeros(E), np.zeros(Y.shape)
+        distances, z, weights, S = out = np.zeros(E), np.zeros(m), np.zeros(E), np.zeros(Y.shape)
         value, rho, curvature, *sums = evaluate(
             Y, self.scale / float(np.vdot(P, P)), rho, *self._arguments, out
         )
         fit = MarginFit(z, rho, value, curvature)
         return CompiledPoint(self, distances, fit, P, Y, True, SlopeSums(weights, *sums), S)
-
-    @cached_property
-    def _table(self) -> Floats | None:
-        """X as an array where products with it are small: to share them out takes longer."""
-        X = self.X
-        if type(X) is not DenseItems or X.dtype != np.float64:
-            return None
-        table: Floats = X.raw
-        return table if table.size * self.n_features <= SMALL_PRODUCT else None
-
-    def scattered(self, S: Dense) -> Floats:
-        """``X' S`` in units of the distances, for a small factor."""
-        if self._table is None:
-            return self.scale * self.X.transposed_times(S)
-        out: Floats = self._table.T @ S
-        out *= self.scale
-        return out
 
     @cached_property
     def _columns_at_once(self) -> int:

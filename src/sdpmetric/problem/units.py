@@ -48,36 +48,20 @@ class Problem(UserUnits):
         prior: Prior,
         every_item: bool = False,
     ) -> Problem:
-        """Build the problem of validated items and (m, 3) triplets or (m, 4) quadruplets.
-
-        Of the ``weights`` (m,) those that are 0 leave their comparisons out.
-        """
-        if weights is not None and not weights.all():
-            indices, weights = indices[weights > 0.0], weights[weights > 0.0]
-        comparisons = Comparisons.from_indices(indices, weights)
-        return cls.of(X, comparisons, loss=loss, C=C, prior=prior, every_item=every_item)
-
-    @classmethod
-    def of(
-        cls,
-        X: Items,
-        comparisons: Comparisons,
-        *,
-        loss: Loss,
-        C: float,
-        prior: Prior,
-        every_item: bool = False,
-    ) -> Problem:
         """Build the problem of validated items and comparisons.
 
         Parameters
         ----------
         X : the user's items
-        comparisons : of its rows
+        indices : (m, 3) triplets or (m, 4) quadruplets of row indices
+        weights : (m,) weights of the comparisons; those of weight 0 are left out
         loss, C, prior : the terms of the objective
         every_item : whether to keep items that no comparison mentions
         """
-        # 1. Only the items that the comparisons mention.
+        # 1. The comparisons on edges, and only the items that they mention.
+        if weights is not None and not weights.all():
+            indices, weights = indices[weights > 0.0], weights[weights > 0.0]
+        comparisons = Comparisons.from_indices(indices, weights)
         items = comparisons.items()
         D = X.shape[1]
         # If more than half of a large X is used, a copy of that part would cost more than it saves.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numpy.linalg import eigh
+from numpy.linalg import eigh, eigvalsh
 
 from .._support.typing import Floats
 from ..linalg.scaling import power_of_two
@@ -40,7 +40,6 @@ class Climb:
     sketch: Sketch
     history: History
     exact: bool = False  # whether float32 has ended, and steps are exact
-    steepest: Floats | None = None  # u = P steepest had the largest u' G u at the last inner gap
     whole: FactorPoint | None = None
 
     def move_to(self, point: FactorPoint, pairs: Pairs | None = None) -> None:
@@ -83,11 +82,10 @@ class Climb:
         noise = 8.0 * self.eps * max(abs(p.value), p.rho, p.far_weight)
         alpha, self.whole = 1.0, None
         while slope > 0.0 and alpha > 1e-8 and self.monitor.reached is None:
-            step = direction if alpha == 1.0 else alpha * direction
-            trial = self.objective.at(p.P + step, rho=p.rho, exact=self.exact)
+            trial = self.objective.at(p.P + alpha * direction, rho=p.rho, exact=self.exact)
             if trial.value >= p.value + _ARMIJO * alpha * slope - noise:
                 self.move_to(trial)
-                self.history.learn(step, g - self.gradient)
+                self.history.learn(alpha * direction, g - self.gradient)
                 return True
             self.monitor.n_iter += 1
             # The top of the parabola through both values and the slope, kept within safe bounds.
@@ -111,27 +109,9 @@ class Climb:
         kept = weights > 1e-12 * weights[-1]  # B divides by the root of the weights
         B = W[:, kept] / np.sqrt(norm * weights[kept])
         A = B.T @ (p.P.T @ self.GP) @ B
-        tops, V = eigh(0.5 * (A + A.T))
-        self.steepest = B @ V[:, -1]
-        return self._relative(float(tops[-1])), weights, W
-
-    def inner_gap_exceeds(self, target: float) -> bool:
-        """Whether the inner gap is above a target already along the direction that was last best.
-
-        It takes two products with a vector and no decomposition. False if nothing is known.
-        """
-        P, x = self.point.P, self.steepest
-        if x is None or len(x) != P.shape[1]:
-            return False
-        u = P @ x
-        length = float(u @ u)
-        return length > 0.0 and self._relative(float(u @ (self.GP @ x)) / length) > target
-
-    def _relative(self, top: float) -> float:
-        """The relative gap where ``top`` is the largest ``u' G u`` over some unit vectors u."""
-        p = self.point
+        top = float(eigvalsh(0.5 * (A + A.T))[-1])
         gap = max(self.objective.learned_share * (top - p.inner_GM), 0.0)
-        return relative(gap, p.far_weight, p.value)
+        return relative(gap, p.far_weight, p.value), weights, W
 
     def stay_inside(self) -> bool:
         """Move into the span of the differences for good if <G, M> < 0; True if that moved P.

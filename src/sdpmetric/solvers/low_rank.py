@@ -97,10 +97,7 @@ def _maximise(climb: Climb) -> Status:
     """Climb and certify in turn until the gap is proven or a limit is reached."""
     monitor = climb.monitor
     tol = monitor.limits.tol
-    # Where P spans the whole space, no direction can be missing: nothing to look for early.
-    spans = climb.point.P.shape[1] >= climb.objective.n_features
-    early = 0.0 if spans and tol < _FIRST_LOOK else _FIRST_LOOK
-    target = max(early, _SETTLED * tol)
+    target = max(_FIRST_LOOK, _SETTLED * tol)
     while True:
         status = _ascend(climb, target)
         if status is not None:
@@ -161,8 +158,7 @@ def _ascend(climb: Climb, target: float) -> Status | None:
         status = monitor.stop(climb.point.value, P.shape[1], partial(unit, P))
         if status is not None:
             return status
-        due = monitor.n_iter >= next_adapt
-        if monitor.n_iter >= next_look and (due or not climb.inner_gap_exceeds(target)):
+        if monitor.n_iter >= next_look:
             # 2. The inner gap: small enough to ask for a certificate?
             gap, weights, W = climb.inner_gap()
             monitor.inner_gap = gap
@@ -172,7 +168,7 @@ def _ascend(climb: Climb, target: float) -> Status | None:
                 least, next_patience = gap, monitor.n_iter + _PATIENCE
             if gap <= _SINGLE_GAP or monitor.n_iter >= next_patience:
                 climb.sharpen()
-            if due:
+            if monitor.n_iter >= next_adapt:
                 next_adapt = monitor.n_iter + _CHECK_EVERY
                 # 3. Drop idle columns if they are a fifth or more: a cut costs an evaluation.
                 if monitor.n_iter >= next_cut and monitor.reached is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.linalg import svd
+from scipy.linalg import svd
 
 from .._support.typing import Floats
 

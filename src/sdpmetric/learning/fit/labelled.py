@@ -79,12 +79,6 @@ class LabelledRows:
             weights = np.ones(len(self.codes)) if self.weights is None else self.weights
             everything = AllTriplets(self.codes, near, weights)
             return fit.prepare_all(self.X, everything, everything.codes(far)), everything.count()
-        anchors = None if self.weights is None else self.weights[: len(near)]
-        whole = min(near.min(initial=0), far.min(initial=0)) >= 0
-        if whole and (anchors is None or anchors.all()):
-            prepared = fit.prepare_neighbors(self.X, near, far, anchors)
-            return prepared, len(prepared.problem.objective.comparisons)
-        # Some neighbours are missing, or do not count: what is left is a list of triplets.
         indices = cross_triplets(near, far)
         given = None if self.weights is None else self.weights[indices[:, 0]]
         # Comparisons of weight 0 are left out of the problem, so they do not count.

@@ -17,7 +17,6 @@ from ..._support.memory import check_memory
 from ..._support.typing import Floats, Ints
 from ..._support.warnings import warn
 from ...linalg.items import Items
-from ...problem.comparisons import Comparisons
 from ...problem.losses import Loss
 from ...problem.prior import Prior
 from ...problem.result import Callback, Progress, Result, Solution, Status
@@ -90,15 +89,6 @@ class Fit:
         """Prepare checked items and comparisons for a solver."""
         self._check_memory(len(indices) if weights is None else int(np.count_nonzero(weights)))
         return ListedComparisons(self._problem(X, indices, weights))
-
-    def prepare_neighbors(
-        self, X: Items, near: Ints, far: Ints, weights: Floats | None
-    ) -> ListedComparisons:
-        """Prepare checked items and their neighbours, none missing; see `from_neighbors`."""
-        self._check_memory(near.size * far.shape[1])
-        comparisons = Comparisons.from_neighbors(near, far, weights)
-        problem = Problem.of(X, comparisons, loss=self.loss, C=self.C, prior=self.prior)
-        return ListedComparisons(problem)
 
     def prepare_all(self, X: Items, triplets: AllTriplets, codes: Ints) -> EveryTriplet:
         """All triplets of labelled rows, ready to be solved; those in ``codes`` give the units."""

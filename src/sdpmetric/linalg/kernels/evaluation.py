@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .edges import add_laplacian, differences
+from .edges import add_laplacian, differences, scatter_sums
 from .jit import jit_reproducible
-from .margins import parabola_optimum, scatter_parabola
+from .margins import parabola_rho, parabola_slopes, parabola_sums
 from .rows import add_squared_distances
 
 __all__ = ["evaluate"]
@@ -30,10 +30,9 @@ def evaluate(
 
     ``scale`` is the factor of squared distances between rows of Y, ``guess`` where the search for
     rho starts, ``comparisons`` are (edges, near, far), ``prior`` are the distances of the edges
-    under M0 (not read if t is 0). ``out`` are arrays of zeros for the results (margins may be
-    anything): distances of the edges, margins, edge weights, the Laplacian of these times Y. They
-    are not returned: Numba runs Python code to return an array, and Ctrl-C in there becomes a
-    SystemError.
+    under M0 (not read if t is 0). ``out`` are arrays of zeros for the results: distances of the
+    edges, margins, edge weights, the Laplacian of these times Y. They are not returned: Numba runs
+    Python code to return an array, and Ctrl-C in there becomes a SystemError.
 
     Returns
     -------
@@ -47,9 +46,12 @@ def evaluate(
     for e in range(E):
         distances[e] *= scale
         mixed[e] = distances[e] if t == 0.0 else (1.0 - t) * distances[e] + t * prior[e]
+    w = np.empty(m)
     differences(mixed, near, far, 0, m, z)
-    rho, paid, curvature = parabola_optimum(z, c, guess, parabola)
-    far_sum, total = scatter_parabola(z, c, rho, parabola, near, far, mixed, weights)
+    rho = parabola_rho(z, c, guess, parabola)
+    paid, _, curvature = parabola_sums(z, c, rho, parabola, 0, m)
+    parabola_slopes(z, c, rho, parabola, 0, m, w)
+    far_sum, total = scatter_sums(w, near, far, mixed, weights)
     inner = 0.0
     for e in range(E):
         inner += weights[e] * distances[e]

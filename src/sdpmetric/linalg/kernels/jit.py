@@ -1,9 +1,4 @@
-"""Compile loops with Numba: options and cache.
-
-A negative index counts from the end, also in compiled code: a check at each access, which keeps a
-loop from being vectorised. Loops that run from 0 on, and unsigned indices, have no such check: sums
-over margins and gathers along edges take half the time or less (docs/performance.md).
-"""
+"""Compile loops with Numba: options and cache."""
 
 from __future__ import annotations
 

@@ -15,11 +15,9 @@ __all__ = [
     "first_bracket",
     "list_margins",
     "next_rho",
-    "parabola_optimum",
     "parabola_rho",
     "parabola_slopes",
     "parabola_sums",
-    "scatter_parabola",
 ]
 
 # On sum(w) - 1, a few hundred eps: sums of many slopes are not more exact. F is flat at rho*, so an
@@ -37,9 +35,8 @@ def parabola_sums(
     The loss is a parabola between its knee and its tangent; see `problem.losses.parabola`.
     """
     knee, width, scale = parabola
-    z, c = z[low:high], c[low:high]
     value = slope = curvature = 0.0
-    for r in range(len(z)):
+    for r in range(low, high):
         u = knee - (z[r] - rho)
         v = min(max(u, 0.0), width)
         value += c[r] * (v * (2.0 * u - v))
@@ -97,52 +94,21 @@ def next_rho(bracket: Any, slopes: Any, curvature: Any) -> Any:
 
 
 @jit_reproducible
-def parabola_optimum(z: Any, c: Any, guess: Any, parabola: Any) -> Any:
-    """Return the best rho of such a loss, by the steps of `next_rho`, and value and curvature."""
-    bracket, done = first_bracket(guess), False
-    rho = value = curvature = 0.0
-    while not done:
-        rho = bracket[0]
-        value, slopes, curvature = parabola_sums(z, c, rho, parabola, 0, len(z))
-        bracket, done = next_rho(bracket, slopes, curvature)
-    if rho != bracket[0]:  # the last step was not tried
-        rho = bracket[0]
-        value, _, curvature = parabola_sums(z, c, rho, parabola, 0, len(z))
-    return rho, value, curvature
-
-
-@jit_reproducible
 def parabola_rho(z: Any, c: Any, guess: Any, parabola: Any) -> float:
-    """Return the best rho of such a loss alone."""
-    return float(parabola_optimum(z, c, guess, parabola)[0])
+    """Return the best rho of such a loss, by the steps of `next_rho`."""
+    bracket, done = first_bracket(guess), False
+    while not done:
+        _, slopes, curvature = parabola_sums(z, c, bracket[0], parabola, 0, len(z))
+        bracket, done = next_rho(bracket, slopes, curvature)
+    return float(bracket[0])
 
 
 @jit_reproducible
 def parabola_slopes(z: Any, c: Any, rho: Any, parabola: Any, low: Any, high: Any, out: Any) -> None:
     """``out[r] = c[r] |slope|`` of such a loss at ``z[r] - rho``."""
     knee, width, scale = parabola
-    z, c, out = z[low:high], c[low:high], out[low:high]
-    for r in range(len(z)):
+    for r in range(low, high):
         out[r] = c[r] * (2.0 * min(max(knee - (z[r] - rho), 0.0), width) / scale)
-
-
-@jit_reproducible
-def scatter_parabola(
-    z: Any, c: Any, rho: Any, parabola: Any, near: Any, far: Any, d: Any, out: Any
-) -> Any:
-    """`parabola_slopes` and `edges.scatter_sums` in one pass that stores no slope."""
-    knee, width, scale = parabola
-    far_sum = total = 0.0
-    for r in range(len(z)):
-        u = knee - (z[r] - rho)
-        if not u <= 0.0:  # so that NaN counts
-            w = c[r] * (2.0 * min(u, width) / scale)
-            longer, shorter = np.uint64(far[r]), np.uint64(near[r])
-            out[longer] += w
-            out[shorter] -= w
-            far_sum += w * d[longer]
-            total += w
-    return far_sum, total
 
 
 @jit

@@ -18,13 +18,12 @@ def backward_loop(S: Any, Y: Any, sy: Any, first: Any, count: Any, q: Any, weigh
     """From the newest pair to the oldest: ``weights[row] = s'q / s'y``, ``q -= weights[row] y``."""
     for k in range(first + count - 1, first - 1, -1):
         row = k % len(S)
-        s, y = S[row], Y[row]
         total = 0.0
         for i in range(len(q)):
-            total += s[i] * q[i]
+            total += S[row, i] * q[i]
         weights[row] = total / sy[row]
         for i in range(len(q)):
-            q[i] -= weights[row] * y[i]
+            q[i] -= weights[row] * Y[row, i]
 
 
 @jit
@@ -32,10 +31,9 @@ def forward_loop(S: Any, Y: Any, sy: Any, first: Any, count: Any, q: Any, weight
     """From the oldest pair to the newest: ``q += (weights[row] - y'q / s'y) s``."""
     for k in range(first, first + count):
         row = k % len(S)
-        s, y = S[row], Y[row]
         total = 0.0
         for i in range(len(q)):
-            total += y[i] * q[i]
+            total += Y[row, i] * q[i]
         change = weights[row] - total / sy[row]
         for i in range(len(q)):
-            q[i] += change * s[i]
+            q[i] += change * S[row, i]
