@@ -35,8 +35,8 @@ class PathDisplay:
     >>> from sdpmetric.displays import PathDisplay
     >>> search = SDPMetricCV(3, n_neighbors=3, n_impostors=3, n_rounds=1, prior_weight=0.0, cv=2)
     >>> display = PathDisplay.from_estimator(search.fit(*load_wine(return_X_y=True)))
-    >>> len(display.C)
-    3
+    >>> len(display.C)  # three from 2.5 to 40, and 1.25 beside them for a single round
+    4
     """
 
     def __init__(
