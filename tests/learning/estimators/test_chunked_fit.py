@@ -286,9 +286,7 @@ def test_functions_do_not_compute_a_dask_array_behind_the_users_back(
         (lambda: solve(rows, T), "X"),
         (lambda: retrieval_scores(rows, y), "Q"),
     ):
-        with pytest.raises(
-            ValueError, match=f"{name} is a Dask array, expected rows in one mem"
-        ):
+        with pytest.raises(ValueError, match=f"{name} is a Dask array, expected rows in one mem"):
             call()
 
 
