@@ -22,6 +22,7 @@ from tests.support.problems import PAPER, Floats, labelled
 
 pytest.importorskip("matplotlib").use("Agg")
 plt: Any = pytest.importorskip("matplotlib.pyplot")
+pytest.importorskip("faiss")  # before warnings are errors: Faiss 1.9 uses an old name of NumPy's
 pytestmark = pytest.mark.filterwarnings("error")
 
 RNG = np.random.default_rng(40)
