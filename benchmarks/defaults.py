@@ -42,6 +42,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "5 x 10, tol 1e-3": BASE | {"tol": 1e-3},
     "5 x 20, two rounds": BASE | {"n_impostors": 20, "n_rounds": 2},
     "3 x 10, two rounds": BASE | {"n_neighbors": 3, "n_rounds": 2},
+    "5 x 10, two rounds, C 5": BASE | {"n_rounds": 2, "C": 5.0},
+    "5 x 10, two rounds, C 7": BASE | {"n_rounds": 2, "C": 7.0},
+    "5 x 10, two rounds, C 10": BASE | {"n_rounds": 2, "C": 10.0},
+    "5 x 10, two rounds, C 14": BASE | {"n_rounds": 2, "C": 14.0},
+    "10 x 10, two rounds, C 7": BASE | {"n_neighbors": 10, "n_rounds": 2, "C": 7.0},
     "5 x 10, prior 0.1": BASE | {"prior_weight": 0.1},
     "5 x 10, prior 0.3": BASE | {"prior_weight": 0.3},
 }

@@ -79,7 +79,7 @@ def test_documented_defaults_are_live(blobs: Blobs) -> None:
     spelled = SDPMetric(
         None,
         loss="huber",
-        C=10.0,
+        C=7.0,
         h=0.05,
         coordinates="auto",
         n_neighbors=5,

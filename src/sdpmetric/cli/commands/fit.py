@@ -51,7 +51,7 @@ class FitOptions:
 @drop
 @output("Model file to write, .safetensors or .json.", default=None)
 @click.option("--search", is_flag=True, help="Choose the settings by cross-validation.")
-@click.option("-C", "C", type=float, help="Weight of errors against the margin.  [default: 10]")
+@click.option("-C", "C", type=float, help="Weight of errors against the margin.  [default: 7]")
 @click.option(
     "--loss", type=click.Choice(tuple(LOSSES)), help="Penalty of a margin that is too small."
 )

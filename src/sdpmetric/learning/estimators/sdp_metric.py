@@ -50,7 +50,7 @@ class SDPMetric(SDPEstimator):
     loss : {"huber", "squared_hinge", "logistic", "hinge"} or Loss, default="huber"
         Penalty of a comparison inside the margin. "huber" is SDPMetric-H of the paper,
         "squared_hinge" SDPMetric-S.
-    C : float, default=10.0
+    C : float, default=7.0
         Weight of the losses against the margin, more than 1 unless ``loss="squared_hinge"``.
         While ``rho_`` is positive at least a share 1/C of the comparisons lies inside the margin.
     h : float, default=0.05
@@ -150,7 +150,7 @@ class SDPMetric(SDPEstimator):
         n_components: int | None = None,
         *,
         loss: str | Loss = "huber",
-        C: float = 10.0,
+        C: float = 7.0,
         h: float = 0.05,
         coordinates: str = "auto",
         n_neighbors: int = 5,

@@ -52,7 +52,7 @@ class TripletSDPMetric(SDPEstimator):
         n_components: int | None = None,
         *,
         loss: str | Loss = "huber",
-        C: float = 10.0,
+        C: float = 7.0,
         h: float = 0.05,
         coordinates: str = "auto",
         prior: Any = "identity",

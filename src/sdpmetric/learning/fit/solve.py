@@ -25,7 +25,7 @@ def solve(
     *,
     sample_weight: Any = None,
     loss: str | Loss = "huber",
-    C: float = 10.0,
+    C: float = 7.0,
     h: float = 0.05,
     prior: Any = "identity",
     prior_weight: float = 0.0,

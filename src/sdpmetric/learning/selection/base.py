@@ -47,7 +47,7 @@ __all__ = ["SearchEstimator", "for_this_fit"]
 # to 2.5 %; with slopes of at most 1 the objective is bounded only for C above 1.
 _BOUNDED = 1.25, 40.0
 _UNBOUNDED = 0.3, 300.0  # slopes grow without limit, so every C is possible
-_ONE_C = 8.0  # a single C is this many times the least: with _BOUNDED 10, the default of SDPMetric
+_ONE_C = 5.6  # a single C is this many times the least: with _BOUNDED 7, the default of SDPMetric
 # Columns up to which "within" is tried by default: every split decomposes a D x D covariance.
 _WITHIN_BY_DEFAULT = 1024
 # Evaluations of a fit in the search. Most fits need fewer (benchmarks/README.md, bench-path: 20 to
