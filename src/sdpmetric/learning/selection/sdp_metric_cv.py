@@ -55,7 +55,8 @@ class SDPMetricCV(SearchEstimator):
     The search walks a path over C for each candidate of several grids. Each fit starts from its
     neighbour on the path. The prior alone, that is Euclidean distance in each of the
     ``coordinates``, is always a candidate, and so are the default settings, the first value of
-    every grid with the C nearest to 10 (`SDPMetric` has 7). Both are replaced only for a clear gain.
+    every grid with the C nearest to 10 (`SDPMetric` has 7). Both are replaced only for a clear
+    gain.
 
     Parameters
     ----------
