@@ -15,7 +15,8 @@ from sdpmetric.displays import PathDisplay
 from sdpmetric.evaluation import folds
 from sdpmetric.learning.selection import sdp_metric_cv as estimators
 from sdpmetric.learning.selection import search
-from sdpmetric.learning.selection.table import Trial, choose
+from sdpmetric.learning.selection.rule import choose
+from sdpmetric.learning.selection.table import Trial
 from sdpmetric.learning.selection.triplet_split import TripletCandidate
 from sdpmetric.problem.result import Status
 
@@ -32,7 +33,9 @@ class Scripted:
         self.scores = scores
         self.asked: list[float] = []
 
-    def trials(self, candidate: TripletCandidate, Cs: Sequence[float], /) -> list[Trial]:
+    def trials(
+        self, candidate: TripletCandidate, Cs: Sequence[float], early_C: float | None = None, /
+    ) -> list[Trial]:
         self.asked += Cs
         return [Trial(self.scores[C], 0.0, 1, 0.0, 1.0) for C in Cs]
 
@@ -86,7 +89,9 @@ def test_coordinates_clearly_behind_go_no_further(votes: int, dropped: bool) -> 
     """One fit with the default settings decides, and the number of votes is what clear means."""
 
     class ByCoordinates(Scripted):
-        def trials(self, candidate: TripletCandidate, Cs: Sequence[float], /) -> list[Trial]:
+        def trials(
+            self, candidate: TripletCandidate, Cs: Sequence[float], early_C: float | None = None, /
+        ) -> list[Trial]:
             asked.extend((candidate.coordinates, C) for C in Cs)
             better = candidate.coordinates == "standard"
             return [Trial(0.9 if better else 0.8, 0.0, 1, 0.0, 1.0) for _ in Cs]
@@ -107,7 +112,9 @@ def test_coordinates_clearly_behind_go_no_further(votes: int, dropped: bool) -> 
 
 def test_the_last_of_three_coordinates_goes_no_further() -> None:
     class Asked(Scripted):
-        def trials(self, candidate: TripletCandidate, Cs: Sequence[float], /) -> list[Trial]:
+        def trials(
+            self, candidate: TripletCandidate, Cs: Sequence[float], early_C: float | None = None, /
+        ) -> list[Trial]:
             asked.update({candidate.coordinates: len(Cs) + asked.get(candidate.coordinates, 0)})
             score = {"raw": 0.61, "standard": 0.60, "within": 0.62}[candidate.coordinates]
             return [Trial(score, 0.0, 1, 0.0, 1.0) for _ in Cs]
@@ -124,13 +131,13 @@ def test_the_least_C_needs_one_round_or_a_prior() -> None:
     options: Any = {"coordinates": "standard", "cv": 2, "n_neighbors": 3, "n_impostors": 3}
     found = SDPMetricCV(2, **options, n_rounds=(2, 1), prior_weight=(0.0, 0.3)).fit(X, y)
     results = found.cv_results_
-    least = (results["param_C"] == 1.25) & (results["param_prior_weight"] < 1.0)
+    least = (results["param_C"] == 1.75) & (results["param_prior_weight"] < 1.0)
     safe = (results["param_prior_weight"] > 0.0) | (results["param_n_rounds"] == 1)
     assert np.all(safe[least])
     path = SDPMetricCV(2, **options, n_rounds=1, prior_weight=0.0).fit(X, y).cv_results_
-    assert set(path["param_C"]) == {1.25, 2.5, 40.0}
-    given = SDPMetricCV([2.5, 40.0], **options, n_rounds=1, prior_weight=0.0).fit(X, y).cv_results_
-    assert set(given["param_C"]) == {2.5, 40.0}  # the user's own values, and no others
+    assert set(path["param_C"]) == {1.75, 3.5, 28.0}
+    given = SDPMetricCV([3.5, 28.0], **options, n_rounds=1, prior_weight=0.0).fit(X, y).cv_results_
+    assert set(given["param_C"]) == {3.5, 28.0}  # the user's own values, and no others
 
 
 def test_doubt_needs_the_further_splits() -> None:

@@ -28,7 +28,7 @@ from .coordinates import COORDINATES, Coordinates, check_within
 
 Answers: TypeAlias = npt.NDArray[np.bool_]
 
-__all__ = ["CHOICES", "better", "check_coordinates", "differ", "learned_coordinates"]
+__all__ = ["CHOICES", "automatic", "better", "check_coordinates", "differ", "learned_coordinates"]
 
 CHOICES = ("auto", *COORDINATES)
 
@@ -60,14 +60,18 @@ def learned_coordinates(kind: str, X: Items, y: Ints, seed: int) -> Coordinates:
     """
     if kind != "auto":
         return Coordinates(kind).learn(X, y)
-    # A memory map may be larger than memory, and standard coordinates are a copy.
     if isinstance(X, MemmapItems):
         _warn_of_units(X)
-        return Coordinates("raw").learn(X)
+    return Coordinates(automatic(X, y, seed)).learn(X)
+
+
+def automatic(X: Items, y: Ints, seed: int) -> str:
+    """The kind of coordinates that "auto" stands for; the parameters of `learned_coordinates`."""
+    # A memory map may be larger than memory, and standard coordinates are a copy.
+    if isinstance(X, MemmapItems):
+        return "raw"
     standard = Coordinates("standard").learn(X)
-    if differ(standard, X.extremes) and better(standard, X, y, seed):
-        return standard
-    return Coordinates("raw").learn(X)
+    return "standard" if differ(standard, X.extremes) and better(standard, X, y, seed) else "raw"
 
 
 def differ(standard: Coordinates, extremes: tuple[Dense, Dense]) -> bool:

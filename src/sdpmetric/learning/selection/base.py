@@ -36,10 +36,10 @@ from ..fit.checkpoint import problem_key
 from ..fit.parameters import FitParameters, check_C
 from .cells import Cells
 from .choice import CheckedSpace, Choice
+from .rule import choose
 from .search import OnEach, Space, Split, in_turn, search
 from .settings_bar import SettingsBar
 from .splits import quiet
-from .table import choose
 
 __all__ = ["SearchEstimator", "for_this_fit"]
 

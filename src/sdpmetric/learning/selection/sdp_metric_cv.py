@@ -14,11 +14,13 @@ from ..._support.deadline import Deadline
 from ..._support.progress import Report
 from ..._support.registry import METRICS, stored_in
 from ..._support.typing import Ints
+from ...engines.threads import thread_pool
 from ...evaluation.folds import row_splits
 from ...linalg.items import Items, check_varied
 from ...problem.losses import Loss
 from ...triplets.knn import check_neighbors, check_pairs, triplet_ratio
 from ...triplets.labels import as_labels
+from ..estimators.automatic import automatic
 from ..estimators.callbacks import SearchTask, with_callbacks
 from ..estimators.sdp_metric import SDPMetric
 from ..estimators.validate import rows_to_fit
@@ -42,10 +44,10 @@ _ANCHORS, _ANCHOR_SHARE = 2_000, 0.125
 # Least and largest C by default. Below, a metric has so few directions that the neighbours which
 # the next round finds under it are accidents: of ten searches on Twin-Peaks, seven chose 1.25 and
 # two rounds, and three of these had more errors on validation rows than Euclidean distance.
-_BOUNDED = 2.5, 40.0
-_DEFAULT_C = 10.0  # the value of this path next to the default of `SDPMetric`, 7
+_BOUNDED = 3.5, 28.0  # four values by default: 3.5, 7, 14 and 28
+_DEFAULT_C = 7.0  # the default of `SDPMetric`
 # A lower C, for candidates that are safe from that: of one round, or with some weight of the prior.
-_LOWEST = 1.25
+_LOWEST = 1.75
 
 
 @stored_in(METRICS)
@@ -133,7 +135,7 @@ n_triplets_, eigenvalues_, retained_, history_
 
     def __init__(
         self,
-        Cs: Any = 5,
+        Cs: Any = 4,
         *,
         n_components: int | None = None,
         loss: str | Loss = "huber",
@@ -257,6 +259,7 @@ n_triplets_, eigenvalues_, retained_, history_
                 self.search == "product",
                 self._paths(codes, checked),
                 default_C=_DEFAULT_C,
+                default_coordinates=self._default_coordinates(X, codes, grids["coordinates"]),
                 votes=votes,
             ),
             [split(*rows) for rows in splits[:n_first_splits]],
@@ -274,6 +277,13 @@ n_triplets_, eigenvalues_, retained_, history_
             class_weight=self.class_weight,
         )
         return self._refit(metric, choice, checked.deadline, task, X, y, cells)
+
+    def _default_coordinates(self, X: Items, codes: Ints, tried: list[str]) -> str | None:
+        """The coordinates that `SDPMetric` would learn in, None if there is no choice."""
+        if len(tried) == 1:
+            return None
+        with thread_pool(self.n_jobs):
+            return automatic(X, codes, seed_of(self.random_state))
 
     def _counts_Cs(self) -> bool:
         return isinstance(self.Cs, Integral) and int(self.Cs) > 1

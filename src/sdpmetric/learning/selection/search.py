@@ -38,8 +38,13 @@ _KINDS = 2  # coordinates that go on at most
 class Split(Protocol):
     """One split of the data: fits on one part, scores on the other."""
 
-    def trials(self, candidate: Any, Cs: Sequence[float], /) -> list[Trial]:
-        """A trial for each C, ascending, along one warm-started path."""
+    def trials(
+        self, candidate: Any, Cs: Sequence[float], early_C: float | None = None, /
+    ) -> list[Trial]:
+        """A trial for each C, ascending, along one warm-started path.
+
+        ``early_C`` is the C of all rounds but the last; None: the middle one of ``Cs``.
+        """
 
     def prior_score(self, candidate: Any, /) -> Trial:
         """The trial of the prior alone."""
@@ -52,9 +57,10 @@ class Space:
     ``first`` has the first value of every grid. ``grids`` has the values of each of its fields.
     ``Cs_of`` gives the path of values of C, ascending, for a candidate. ``every`` tries all
     combinations instead of one grid after the other. ``default_C``: the first value of every grid
-    and the C nearest to this one are default settings, which have to be improved on. ``votes`` is
-    the number of held-out rows by which coordinates may be dropped after one fit with the default
-    settings; with 0 none are.
+    and the C nearest to this one are default settings, which have to be improved on;
+    ``default_coordinates`` are those of the default settings, None the ones with the best score.
+    ``votes`` is the number of held-out rows by which coordinates may be dropped after one fit with
+    the default settings; with 0 none are.
     """
 
     first: Any
@@ -62,6 +68,7 @@ class Space:
     Cs_of: Callable[[Any], Sequence[float]]
     every: bool = False
     default_C: float | None = None
+    default_coordinates: str | None = None
     votes: int = 0
 
     @property
@@ -79,6 +86,11 @@ class Space:
         return bool(self.votes) and several and not self.every
 
     def references(self) -> list[Key]:
+        """The default settings, in each of the coordinates if none are the default."""
+        firsts = self.firsts()
+        return [key for key in firsts if key[0].coordinates == self.default_coordinates] or firsts
+
+    def firsts(self) -> list[Key]:
         """The default settings in each of the coordinates."""
         default = self.default_C
         if default is None:
@@ -93,23 +105,28 @@ class Space:
         alone = replace(self.first, coordinates=candidate.coordinates).prior_alone()
         return alone, self.Cs_of(alone)[0]
 
-    def plan(self, table: Table) -> Iterator[tuple[Any, Sequence[float]]]:
-        """Yield each candidate with its values of C; the table shows how earlier ones did."""
+    def plan(self, table: Table) -> Iterator[tuple[Any, Sequence[float], float | None]]:
+        """Yield each candidate, its values of C and the C of its early rounds.
+
+        The table shows how earlier candidates did.
+        """
         if self.every:
             for values in product(*self.grids.values()):
                 candidate = replace(self.first, **dict(zip(self.grids, values, strict=True)))
-                yield candidate, self.Cs_of(candidate)
+                yield candidate, self.Cs_of(candidate), None
             return
         # 1. The first grid, over all values of C; the coordinates are compared at one of them.
         name, *names = self.grids
-        raced: dict[Any, float] = dict(self.references()) if self.races else {}
+        raced: dict[Any, float] = dict(self.firsts()) if self.races else {}
         for candidate, C in raced.items():
-            yield candidate, [C]
+            yield candidate, [C], None
         dropped = self._behind(table) if raced else set()
         for value in self.grids[name]:
             candidate = replace(self.first, **{name: value})
-            left = [C for C in self.Cs_of(candidate) if raced.get(candidate) != C]
-            yield candidate, [] if candidate.coordinates in dropped else left
+            at = raced.get(candidate)
+            left = [C for C in self.Cs_of(candidate) if at != C]
+            # The early rounds of the race serve the whole path: they are made once.
+            yield candidate, [] if candidate.coordinates in dropped else left, at
         # 2. Each further grid, from the best candidate so far and near its C.
         for name in names:
             best, C = table.best_fitted()
@@ -121,7 +138,7 @@ class Space:
                     Cs = self.Cs_of(candidate)
                     below, above = candidate.WINDOW.get(name, (1, 1))
                     middle = max(0, len(Cs) + at)
-                    yield candidate, Cs[max(0, middle - below) : middle + above + 1]
+                    yield candidate, Cs[max(0, middle - below) : middle + above + 1], None
 
     def _behind(self, table: Table) -> set[str]:
         """The coordinates whose default settings and prior alone are clearly behind the best."""
@@ -129,7 +146,7 @@ class Space:
             key[0].coordinates: max(
                 table.mean_score(key), table.mean_score(self.prior_alone(key[0]))
             )
-            for key in self.references()
+            for key in self.firsts()
         }
         ranked = sorted(score, key=lambda kind: -score[kind])
         best = score[ranked[0]]
@@ -177,14 +194,14 @@ def search(
         return table.ended is not None
 
     try:
-        for candidate, Cs in space.plan(table):
+        for candidate, Cs, early_C in space.plan(table):
             # 1. The baseline: the prior alone, once in each of the coordinates.
             alone = space.prior_alone(candidate)
             if alone not in table.rows:
                 _score_prior(table, alone, kept, deadline)
             deadline.check()
             # 2. A path over C on every split; a candidate enters the table with all its scores.
-            found = on_each(methodcaller("trials", candidate, Cs), kept) if Cs else []
+            found = on_each(methodcaller("trials", candidate, Cs, early_C), kept) if Cs else []
             for i, C in enumerate(Cs):
                 table.rows[candidate, C] = [trials[i] for trials in found]
             if stopped():

@@ -59,6 +59,12 @@ class SplitInCoordinates(ABC):
             self.fits[key] = fit.run(self._prepared(candidate, fit, middle), start)
         return self.fits[key]
 
+    def nearest_factor(self, C: float) -> Floats | None:
+        """The last factor for the tried C that is nearest by ratio, None before the first fit."""
+        if not self.factors:
+            return None
+        return self.factors[min(self.factors, key=lambda tried: abs(np.log(tried / C)))]
+
     def saturation_C(self, candidate: Any, fit: Fit, middle: Fit, result: Result) -> float:
         """The C above which all fits of a path are the same."""
         # With a positive margin, a larger C still moves comparisons across it.
@@ -118,11 +124,17 @@ class HeldOutSplit(ABC):
     def make(self, coordinates: str) -> SplitInCoordinates:
         """The split in these coordinates, which are learned from the training part alone."""
 
-    def trials(self, candidate: Any, Cs: Sequence[float], /) -> list[Trial]:
-        """A trial for each C, in ascending order of C."""
+    def trials(
+        self, candidate: Any, Cs: Sequence[float], early_C: float | None = None, /
+    ) -> list[Trial]:
+        """A trial for each C, in ascending order of C.
+
+        ``early_C`` is the C of all rounds but the last; None: the middle one of ``Cs``.
+        """
         view = self._in_coordinates(candidate.coordinates)
-        start, end, found = None, np.inf, []
-        fit = middle = self._fit(candidate, sorted(Cs)[len(Cs) // 2], candidate.prior_weight)
+        start, end, found = view.nearest_factor(max(Cs)), np.inf, []
+        middle_C = sorted(Cs)[len(Cs) // 2] if early_C is None else early_C
+        fit = middle = self._fit(candidate, middle_C, candidate.prior_weight)
         # From large C to small: directions are dropped along the path, which is cheaper than
         # to find them (benchmarks/README.md, bench-path).
         for C in sorted(Cs, reverse=True):
@@ -132,7 +144,8 @@ class HeldOutSplit(ABC):
                 fit = self._fit(candidate, C, candidate.prior_weight)
             cell = None if self.cells is None else self.cells.get(candidate, C)
             if cell is None:
-                # From the same C with other settings, or from the C before with the same ones.
+                # From the same C with other settings, or from the C before with the same ones;
+                # the first of a path from the nearest C that was tried with any.
                 cell = self._cell(view, candidate, fit, middle, view.factors.get(C, start), end)
                 if self.cells is not None:
                     self.cells.add(candidate, C, cell)

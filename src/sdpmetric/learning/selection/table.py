@@ -1,8 +1,8 @@
-"""The candidates of a search, their scores, and the choice among them."""
+"""The candidates of a search and their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeAlias
@@ -14,7 +14,7 @@ from ..._support.typing import Floats
 from ...problem.result import Status
 from ..estimators.coordinates import COORDINATES
 
-__all__ = ["Candidate", "Key", "Table", "Trial", "choose"]
+__all__ = ["ROUNDING", "Candidate", "Key", "Table", "Trial"]
 
 
 class Candidate:
@@ -62,8 +62,7 @@ class Candidate:
 
 Key: TypeAlias = tuple[Candidate, float]  # a candidate and its C
 
-_CAUTION = 0.5  # the share of the doubt that protects the references
-_ROUNDING = 1e-12  # means of equal scores in another order can differ by this much
+ROUNDING = 1e-12  # means of equal scores in another order can differ by this much
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ class Table:
         # Candidates that were tried on all splits rank before the others, because means over
         # different splits do not compare.
         ahead = whole & ~whole[:, None]
-        ahead |= (whole == whole[:, None]) & (mean > mean[:, None] + _ROUNDING)
+        ahead |= (whole == whole[:, None]) & (mean > mean[:, None] + ROUNDING)
         columns: dict[str, Any] = {"param_C": [C for _, C in self.rows]}
         settings = [candidate.settings() for candidate, _ in self.rows]
         for name in settings[0]:
@@ -138,56 +137,3 @@ class Table:
     def priors(self) -> Iterable[Key]:
         """The candidates that learn nothing, one in each of the coordinates."""
         return [key for key in self.rows if key[0].is_prior_alone]
-
-
-def choose(
-    table: Table,
-    *,
-    doubt: float,
-    one_standard_error: bool,
-    references: Sequence[Key] = (),
-    sampled: bool = False,
-) -> int:
-    """The row of the candidate with the best mean score; among equals, the simplest.
-
-    Only candidates that were tried on all splits count. The prior alone is replaced only for a gain
-    of more than ``doubt`` standard errors, split by split, and the best of the ``references`` for
-    half as many; with ``sampled`` the prior alone is a candidate like others. With
-    ``one_standard_error`` the choice is the simplest of all candidates within one standard error
-    of the best.
-    """
-    scores = table.scores()
-    mean = np.where(np.isnan(scores).any(axis=1), -np.inf, np.nanmean(scores, axis=1))
-    best = int(np.argmax(mean))
-    keys = list(table.rows)
-    near = np.flatnonzero(mean >= mean[best] - _ROUNDING)
-
-    def doubtful(start: int, doubt: float) -> bool:
-        """Whether the best may be no better than ``start``."""
-        # Paired by split, so that easy and hard splits cancel. Why two standard errors are the
-        # default: docs/paper-checked.md.
-        gain = scores[best] - scores[start]
-        return bool(mean[best] - mean[start] <= doubt * _standard_error(gain))
-
-    if scores.shape[1] > 1:  # a single split has no standard error
-        alone = np.array([candidate.is_prior_alone for candidate, _ in keys])
-        known = np.array([key in references for key in keys])
-        start = int(np.argmax(np.where(known, mean, -np.inf)))
-        # The best of many was also the luckiest; the defaults had no luck.
-        if known[start] and np.isfinite(mean[start]) and doubtful(start, _CAUTION * doubt):
-            best, near = start, np.array([start])
-        start = int(np.argmax(np.where(alone, mean, -np.inf)))
-        if not sampled and doubtful(start, doubt):
-            near = np.flatnonzero(alone & (mean >= mean[start] - _ROUNDING))
-        elif one_standard_error:
-            near = np.flatnonzero(mean >= mean[best] - _standard_error(scores[best]))
-
-    def order(i: int) -> tuple[Any, ...]:
-        candidate, C = keys[i]
-        return *candidate.simplicity, C, -mean[i]
-
-    return min(map(int, near), key=order)
-
-
-def _standard_error(scores: Floats) -> float:
-    return float(scores.std(ddof=1)) / float(np.sqrt(len(scores)))
