@@ -23,7 +23,7 @@ from sdpmetric.problem.result import Status
 Cs = [1.0, 2.0, 3.0, 4.0]
 FIRST = TripletCandidate("raw", prior_weight=0.0, h=0.1)
 GRIDS: dict[str, list[Any]] = {"coordinates": ["raw"], "prior_weight": [0.0], "h": [0.1]}
-SPACE = search.Space(FIRST, GRIDS, lambda candidate: Cs)
+SPACE = search.Space(FIRST, GRIDS, lambda candidate: Cs, finalists=2)
 
 
 class Scripted:
@@ -54,11 +54,6 @@ def run(
     return table, grounds
 
 
-@pytest.fixture(autouse=True)
-def two_finalists(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_FINALISTS", 2)
-
-
 def chosen(table: Any) -> float:
     at = choose(table, doubt=0.0, one_standard_error=False)
     return float(list(table.rows)[at][1])
@@ -76,12 +71,26 @@ def test_only_the_best_meet_again() -> None:
     np.testing.assert_allclose(results["seconds"], [0.0, 1.0, 2.0, 2.0, 1.0])
 
 
-def test_the_default_settings_meet_again_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_FINALISTS", 3)
-    space = replace(SPACE, default_C=1.2)
+def test_the_default_settings_meet_again_too() -> None:
+    space = replace(SPACE, default_C=1.2, finalists=3)
     _, grounds = run([0.5, 0.6, 0.9, 0.8, 0.7], [0.5, 0.9, 0.6, 0.8, 1.0], space=space)
     assert grounds[1].asked == [2.0, 3.0, 1.0, 0.0]
     assert space.references() == [(FIRST, 1.0)]
+    _, grounds = run(
+        [0.5, 0.6, 0.9, 0.8, 0.7],
+        [0.5, 0.9, 0.6, 0.8, 1.0],
+        space=replace(space, finalists=2),
+    )
+    assert grounds[1].asked == [2.0, 1.0, 0.0]
+
+
+def test_the_default_settings_are_in_the_default_coordinates() -> None:
+    kinds = {"coordinates": ["raw", "standard"]}
+    space = replace(SPACE, grids=GRIDS | kinds, default_C=1.2)
+    standard = replace(FIRST, coordinates="standard"), 1.0
+    assert space.references() == [(FIRST, 1.0), standard]
+    assert replace(space, default_coordinates="standard").references() == [standard]
+    assert replace(space, default_coordinates="within").references() == [(FIRST, 1.0), standard]
 
 
 @pytest.mark.parametrize(("votes", "dropped"), [(0, False), (40, False), (4_000, True)])
@@ -93,6 +102,8 @@ def test_coordinates_clearly_behind_go_no_further(votes: int, dropped: bool) -> 
             self, candidate: TripletCandidate, Cs: Sequence[float], early_C: float | None = None, /
         ) -> list[Trial]:
             asked.extend((candidate.coordinates, C) for C in Cs)
+            # The early rounds of the race serve the whole path.
+            assert early_C == (None if len(Cs) == 1 or votes == 0 else 3.0)
             better = candidate.coordinates == "standard"
             return [Trial(0.9 if better else 0.8, 0.0, 1, 0.0, 1.0) for _ in Cs]
 
@@ -185,6 +196,7 @@ def test_rule_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_estimator_with_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folds, "_MANY", 100)
+    monkeypatch.setattr(estimators, "_MANY", 100)
     grounds: list[Any] = []
     make = vars(estimators)["LabelSplit"]
 

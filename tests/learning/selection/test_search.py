@@ -201,6 +201,26 @@ def test_comparisons_are_prepared_once(
     assert len(prepared) == 3 + 1  # a fold each, and the refit
 
 
+def test_early_rounds_are_shared(
+    wine: tuple[Floats, Ints], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four rounds begin with the early rounds of two, and three are the first of four."""
+    X, y = wine
+    tolerances: list[float] = []
+    run = Fit.run
+
+    def counted(self: Fit, *args: Any, **options: Any) -> Any:
+        tolerances.append(self.limits.tol)
+        return run(self, *args, **options)
+
+    monkeypatch.setattr(Fit, "run", counted)
+    split = [(np.arange(0, 178, 2), np.arange(1, 178, 2))]
+    settings = SMALL | {"n_rounds": (2, 4, 3), "coordinates": "standard"}
+    chosen = SDPMetricCV([5.0], **settings, cv=split, search_tol=0.01).fit(X, y)
+    in_search = tolerances.index(0.0001) - (chosen.best_params_["n_rounds"] - 1)
+    assert sorted(tolerances[:in_search]) == [0.01] * 3 + [0.1] * 3
+
+
 def test_rows_held_out_have_no_say(wine: tuple[Floats, Ints]) -> None:
     """The scale of columns and the whitening are learned from the training rows."""
     X, y = wine

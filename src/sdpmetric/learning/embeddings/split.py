@@ -83,6 +83,7 @@ class _RawQuerySplit(SplitInCoordinates):
         if sum(result.components.nbytes for result in self.fits.values()) > _KEPT_BYTES:
             # All of them: the path at work goes on from its last factor, which it holds itself.
             self.fits.clear()
+            self.early.clear()
         return super().fit(candidate, fit, middle, start)
 
     def score(self, components: Floats | None) -> float:

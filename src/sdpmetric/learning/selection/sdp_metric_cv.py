@@ -28,6 +28,7 @@ from ..fit.labelled import LabelledRows, TripletRule, anchor_weights
 from .base import SearchEstimator
 from .choice import CheckedSpace
 from .label_split import LabelCandidate, LabelSplit
+from .search import FINALISTS
 
 __all__ = ["SDPMetricCV"]
 
@@ -41,6 +42,10 @@ _FOLD_RATIO = 0.5
 # Training rows of a split whose triplets are fitted: at least these, and at least this share. All
 # training rows can be near or far rows, and vote.
 _ANCHORS, _ANCHOR_SHARE = 2_000, 0.125
+# From so many rows on the best one and the default settings meet again on the other splits. Scores
+# are less noisy there, and a second best chose no better (benchmarks/README.md, bench-search).
+_MANY = 1_000
+_FINALISTS_OF_MANY = 2
 # Least and largest C by default. Below, a metric has so few directions that the neighbours which
 # the next round finds under it are accidents: of ten searches on Twin-Peaks, seven chose 1.25 and
 # two rounds, and three of these had more errors on validation rows than Euclidean distance.
@@ -261,6 +266,7 @@ n_triplets_, eigenvalues_, retained_, history_
                 default_C=_DEFAULT_C,
                 default_coordinates=self._default_coordinates(X, codes, grids["coordinates"]),
                 votes=votes,
+                finalists=FINALISTS if len(codes) < _MANY else _FINALISTS_OF_MANY,
             ),
             [split(*rows) for rows in splits[:n_first_splits]],
             checked,

@@ -21,7 +21,7 @@ from ..._support.deadline import Deadline, OutOfTimeError
 from ...problem.result import Status
 from .table import Candidate, Key, Table, Trial
 
-__all__ = ["OnEach", "Space", "Split", "in_turn", "search"]
+__all__ = ["FINALISTS", "OnEach", "Space", "Split", "in_turn", "search"]
 
 # Calls a function on every split of a list; returns the results in order.
 OnEach: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
@@ -29,7 +29,7 @@ OnEach: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 # Candidates that are tried again on the confirmation splits; one of them is the reference, if there
 # is one. A choice by one fifth alone did worse than the defaults on two sets
 # (docs/paper-checked.md), and all candidates would cost five times.
-_FINALISTS = 3
+FINALISTS = 3
 # Coordinates are dropped if their score is behind by this many standard errors.
 _BEHIND = 2.0
 _KINDS = 2  # coordinates that go on at most
@@ -60,7 +60,8 @@ class Space:
     and the C nearest to this one are default settings, which have to be improved on;
     ``default_coordinates`` are those of the default settings, None the ones with the best score.
     ``votes`` is the number of held-out rows by which coordinates may be dropped after one fit with
-    the default settings; with 0 none are.
+    the default settings; with 0 none are. ``finalists`` is the number of candidates that are tried
+    again on the confirmation splits, besides the prior alone.
     """
 
     first: Any
@@ -70,6 +71,7 @@ class Space:
     default_C: float | None = None
     default_coordinates: str | None = None
     votes: int = 0
+    finalists: int = FINALISTS
 
     @property
     def n_paths(self) -> int:
@@ -207,7 +209,7 @@ def search(
             if stopped():
                 return table
         # 3. The best candidates and the baselines again, on further splits.
-        finalists = _finalists(table, space.references())
+        finalists = _finalists(table, space)
         step = max(1, at_once)
         for first in range(0, len(confirmation_splits), step):
             deadline.check()
@@ -240,11 +242,11 @@ def _score_prior(table: Table, alone: Key, splits: list[Split], deadline: Deadli
         table.rows[alone] = trials
 
 
-def _finalists(table: Table, references: list[Key]) -> list[Key]:
+def _finalists(table: Table, space: Space) -> list[Key]:
     """The best candidates, the best reference, and the prior alone in all coordinates."""
     ranked = sorted(table.fitted(), key=lambda key: -table.mean_score(key))
-    known = [key for key in ranked if key in references]
-    best = ranked[: _FINALISTS - 1] if known else ranked[:_FINALISTS]
+    known = [key for key in ranked if key in space.references()]
+    best = ranked[: space.finalists - len(known[:1])]
     return list(dict.fromkeys([*best, *known[:1], *table.priors()]))
 
 

@@ -17,7 +17,7 @@ from ..._support.typing import Floats
 from ...problem.losses import Loss
 from ...problem.result import Result, Status
 from ..fit.prepared import Prepared
-from ..fit.rounds import EARLY_TOL, run_rounds
+from ..fit.rounds import EARLY_TOL
 from ..fit.run import Fit
 from .cells import Cell, SplitCells
 from .table import Trial
@@ -37,6 +37,7 @@ class SplitInCoordinates(ABC):
     def __init__(self) -> None:
         self.prepared: dict[Any, Prepared] = {}
         self.fits: dict[Any, Result] = {}
+        self.early: dict[Any, list[Result]] = {}
         # The last factor for each C: other settings start from it.
         self.factors: dict[float, Floats] = {}
 
@@ -93,18 +94,17 @@ class SplitInCoordinates(ABC):
         return self.prepared[key]
 
     def _early_rounds(self, candidate: Any, fit: Fit) -> Result:
-        """All rounds of a candidate but the last."""
+        """All rounds of a candidate but the last; those of fewer rounds are the first of them."""
         early = fit.loosened(self.early_tol)
-
-        def fit_round(last: Result | None) -> Result:
-            fit.limits.deadline.check()
+        made: list[Result] = self.early.setdefault((candidate.one_round(), fit.C), [])
+        while len(made) < candidate.rounds - 1:
+            last = made[-1] if made else None
             # Cold at first, as the last fit will be: a resumed search takes the same steps.
             start = None if last is None else last.factor
-            return early.run(self.prepare(candidate, fit, last), start)
-
-        result = _certified(run_rounds(candidate.rounds - 1, fit_round))
-        fit.limits.deadline.check()
-        return result
+            made.append(_certified(early.run(self.prepare(candidate, fit, last), start)))
+            fit.limits.deadline.check()
+        rounds: int = candidate.rounds
+        return made[rounds - 2]
 
 
 @dataclass(eq=False)

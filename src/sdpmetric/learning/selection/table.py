@@ -42,6 +42,10 @@ class Candidate:
         """How many fits there are, each of which chooses the comparisons of the next."""
         return 1
 
+    def one_round(self) -> Self:
+        """The candidate whose only fit is the first one of this candidate."""
+        return self if self.rounds == 1 else self._changed(n_rounds=1)
+
     def prior_alone(self) -> Self:
         """The candidate that learns nothing, in the same coordinates."""
         return self._changed(prior_weight=1.0)
