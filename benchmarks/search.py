@@ -39,7 +39,7 @@ SMALL: dict[str, Make] = {
     name: SETS[name]
     for name in (
         *("wine", "balance", "vehicle", "breast cancer", "diabetes", "iris", "wdbc"),
-        *("face words", "ORL PCA-42"),
+        *("face words", "ORL PCA-42", "diabetes z", "digits"),
     )
 } | {"twin peaks 3k": twin_peaks(3000)}
 LARGE: dict[str, Make] = {

@@ -12,7 +12,7 @@ import sdpmetric
 
 # What all share, and who differs from it. Searches try several values where a fit takes one.
 OWN: dict[str, dict[str, Any]] = {
-    "Cs": {"EmbeddingAdapter": 2, "SDPMetricCV": 5},
+    "Cs": {"EmbeddingAdapter": 2},
     "coordinates": {"SDPMetric": "auto", "TripletSDPMetric": "auto"},
     "by": {"ResponseKFold": "participant"},
     "h": {"Huber": 0.5, "Logistic": 0.5, "EmbeddingAdapter": 0.02},

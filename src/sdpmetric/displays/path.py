@@ -35,7 +35,7 @@ class PathDisplay:
     >>> from sdpmetric.displays import PathDisplay
     >>> search = SDPMetricCV(3, n_neighbors=3, n_impostors=3, n_rounds=1, prior_weight=0.0, cv=2)
     >>> display = PathDisplay.from_estimator(search.fit(*load_wine(return_X_y=True)))
-    >>> len(display.C)  # three from 2.5 to 40, and 1.25 beside them for a single round
+    >>> len(display.C)  # three from 3.5 to 28, and 1.75 beside them for a single round
     4
     """
 

@@ -61,14 +61,14 @@ class SDPMetricCV(SearchEstimator):
 
     The search walks a path over C for each candidate of several grids. Each fit starts from its
     neighbour on the path. The prior alone, that is Euclidean distance in each of the
-    ``coordinates``, is always a candidate, and so are the default settings, the first value of
-    every grid with the C nearest to 10 (`SDPMetric` has 7). Both are replaced only for a clear
-    gain.
+    ``coordinates``, is always a candidate, and so are the default settings: the first value of
+    every grid, the C nearest to 7, and the coordinates in which `SDPMetric` would learn. The better
+    one of the two is replaced only for a clear gain.
 
     Parameters
     ----------
-    Cs : int or list, default=5
-        Values of C, or their number in a range that suits the loss: 2.5 to 40, and 1.25 beside them
+    Cs : int or list, default=4
+        Values of C, or their number in a range that suits the loss: 3.5 to 28, and 1.75 beside them
         for one round or some weight of the prior. A path ends at ``rho = 0``, because the metric is
         the same for every larger C.
     n_components, loss, neighbors, class_weight, prior, solver, solver_options, tol, max_iter, \
@@ -81,12 +81,12 @@ time_limit, random_state, n_jobs, checkpoint
         all that suit X.
     h, n_neighbors, n_impostors, triplets, n_rounds, prior_weight : a value, or a list of them
         Grids for the parameters of the same names of `SDPMetric`. On a path, later rounds choose
-        their comparisons once, under the metric at its middle C.
+        their comparisons once, under the metric at its default C, or else its middle one.
     cv : None, int, splitter or iterable, default=None
         None: five stratified folds, twice over for fewer than 1,000 rows. All settings are tried
-        on the first five folds (from 1,000 rows on, the first two), and the best two, the default
-        settings and the prior alone on the others, until 6,000 rows were held out; from 50,000 rows
-        on there is a single fifth. Coordinates are compared first, with the default settings:
+        on the first five folds (from 1,000 rows on, the first two), and the best two (from 1,000
+        rows on, the best), the default settings and the prior alone on the others, until 6,000 rows
+        were held out; from 50,000 rows on there is a single fifth. Coordinates are compared first, with the default settings:
         those clearly behind, and the last of three, go no further. If ``groups`` are given to
         `fit`, folds are made of these, and all settings are tried on all of them. Of more than
         2,000 training rows a sample (2,000, or an eighth) gives the triplets of these fits; all of
@@ -98,10 +98,12 @@ time_limit, random_state, n_jobs, checkpoint
         "stages": one grid after the other, later ones near the best C. "product": all
         combinations.
     doubt : float, default=2.0
-        The prior alone is replaced only by a candidate that gains more than this many standard
-        errors over the splits (folds overlap, so one would be too few; a single split has none),
-        the default settings for half as many. Fits to a sample of triplets are worse than the last
-        fit will be: then the prior alone has no privilege.
+        How clear a gain has to be. The default settings and the prior alone (in raw or standard
+        coordinates; whitened ones are learned) meet without privilege. If the prior alone is
+        better, it is replaced only by a candidate that gains more than this many standard errors
+        over the splits (folds overlap, so one would be too few; a single split has none); else
+        the default settings are replaced for half as many. Fits to a sample of triplets are worse
+        than the last fit will be: then the prior alone has no privilege.
     one_standard_error : bool, default=False
         Choose the simplest candidate within one standard error of the best: the one that leans
         most on the prior.
