@@ -123,6 +123,7 @@ def test_rules(tmp_path: Path) -> None:
     content = run("rules", tmp_path)
     assert content["scores"]["metric"]["vote"] == 1.0
     assert set(content["scores"]["Euclidean"]) == {"vote", "mean", "energy"}
+    assert set(content["scores"]["metric"]) == {"vote", "mean", "energy", "auto"}
     assert len(content["runs"]) == 2 * 2  # sets, with and without the metric
     assert all(0.0 <= e <= 1.0 for r in content["runs"] for e in r["errors"].values())
 
