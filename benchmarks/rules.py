@@ -71,7 +71,7 @@ def report(rows: list[dict[str, Any]], under: str, sets: list[str]) -> dict[str,
         return float(np.mean(chosen))
 
     half = {r["set"]: 0.5 / r["rows"] for r in rows}
-    rules = [r["errors"] for r in rows if r["under"] == under][0]
+    rules = next(r["errors"] for r in rows if r["under"] == under)
     logs = {
         rule: [float(np.log((mean(d, rule) + half[d]) / (mean(d, "vote") + half[d]))) for d in sets]
         for rule in rules
