@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sdpmetric import Huber, Logistic, Loss, SquaredHinge
-from sdpmetric.linalg.kernels.margins import parabola_slopes
+from sdpmetric.linalg.kernels.margins import parabola_rho, parabola_slopes
 from sdpmetric.problem.losses import Hinge, parabola
 from sdpmetric.problem.margin import best_rho, weighted_sums
 from tests.support.lanes import some
@@ -128,3 +128,12 @@ def test_compiled_slopes_are_rounded_as_plain_ones(loss: Loss) -> None:
         expected[part] = c[part] * (2.0 * np.clip(knee - (z[part] - 0.37), 0.0, width) / scale)
         np.testing.assert_array_equal(w, expected)
         np.testing.assert_allclose(w[part], -c[part] * loss.slope(z[part] - 0.37), atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["squared_hinge", "huber"])
+def test_the_best_rho_comes_with_its_sums(name: str) -> None:
+    for seed in range(50):
+        z, c = draw(seed)
+        rho, value, curvature = parabola_rho(z, c, 0.1, parabola(OURS[name]))
+        expected = weighted_sums(z, c, rho, OURS[name])
+        assert (value, curvature) == pytest.approx((expected[0], expected[2]), rel=1e-12)

@@ -37,7 +37,7 @@ def best_rho(z: Floats, c: Floats, loss: Loss, guess: float = 0.0) -> float:
     """
     shape = parabola(loss)
     if shape is not None and len(z) <= _COMPILED:
-        return float(parabola_rho(z, c, guess, shape))
+        return float(parabola_rho(z, c, guess, shape)[0])
     bracket, done = first_bracket(guess), False
     while not done:
         _, slopes, curvature = weighted_sums(z, c, bracket[0], loss)
