@@ -50,7 +50,7 @@ def evaluate(
     w = np.empty(m)
     differences(mixed, near, far, 0, m, z)
     rho, paid, curvature = parabola_rho(z, c, guess, parabola)
-    parabola_slopes(z, c, rho, parabola, 0, m, w)
+    parabola_slopes(z, c, rho, parabola, w)
     far_sum, total = scatter_sums(w, near, far, mixed, weights)
     inner = 0.0
     for e in range(E):

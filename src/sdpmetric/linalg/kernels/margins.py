@@ -27,15 +27,12 @@ _MAX_TRIALS = 200  # doubling and bisection alone need about 100; Newton needs a
 
 
 @jit
-def parabola_sums(
-    z: Any, c: Any, rho: Any, parabola: Any, low: Any, high: Any
-) -> tuple[float, float, float]:
+def parabola_sums(z: Any, c: Any, rho: Any, parabola: Any) -> tuple[float, float, float]:
     """Sum ``c[r]`` times value, slope and curvature of a loss at ``z[r] - rho``.
 
     The loss is a parabola between its knee and its tangent; see `problem.losses.parabola`.
     """
     knee, width, scale = parabola
-    z, c = z[low:high], c[low:high]
     value = slope = curvature = 0.0
     for r in range(len(z)):
         u = knee - (z[r] - rho)
@@ -101,19 +98,18 @@ def parabola_rho(z: Any, c: Any, guess: Any, parabola: Any) -> tuple[float, floa
     rho = value = curvature = 0.0
     while not done:
         rho = bracket[0]
-        value, slopes, curvature = parabola_sums(z, c, rho, parabola, 0, len(z))
+        value, slopes, curvature = parabola_sums(z, c, rho, parabola)
         bracket, done = next_rho(bracket, slopes, curvature)
     if rho != bracket[0]:  # the last step was not tried
         rho = bracket[0]
-        value, slopes, curvature = parabola_sums(z, c, rho, parabola, 0, len(z))
+        value, slopes, curvature = parabola_sums(z, c, rho, parabola)
     return rho, value, curvature
 
 
 @jit_reproducible
-def parabola_slopes(z: Any, c: Any, rho: Any, parabola: Any, low: Any, high: Any, out: Any) -> None:
+def parabola_slopes(z: Any, c: Any, rho: Any, parabola: Any, out: Any) -> None:
     """``out[r] = c[r] |slope|`` of such a loss at ``z[r] - rho``."""
     knee, width, scale = parabola
-    z, c, out = z[low:high], c[low:high], out[low:high]
     for r in range(len(z)):
         out[r] = c[r] * (2.0 * min(max(knee - (z[r] - rho), 0.0), width) / scale)
 
