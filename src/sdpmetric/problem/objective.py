@@ -137,7 +137,10 @@ class EdgeObjective:
         """The number of columns of P up to which an evaluation is one compiled call."""
         if self.fixed_rho is not None or self.needs_exact or parabola(self.loss) is None:
             return 0
-        return self.compiled_limit // max(len(self.X), self.n_edges, self.n_comparisons)
+        # Four numbers for a comparison: more comparisons are shared among threads.
+        if 4 * self.n_comparisons > self.compiled_limit:
+            return 0
+        return self.compiled_limit // max(len(self.X), self.n_edges)
 
     @cached_property
     def _arguments(self) -> tuple[Any, ...]:
