@@ -327,7 +327,8 @@ def test_plain_rows_need_no_look_of_scikit_learn(
     dtype: type, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And give the same fit as those that have one."""
-    X, y = blobs[0].astype(dtype), blobs[1]
+    y = blobs[1]
+    X: Floats = blobs[0].astype(dtype)
     expected = SDPMetric(**PAPER).fit(X, y.astype(str))
     named = SDPMetric(**PAPER).fit(X, y)
     named.feature_names_in_ = np.array(list("abcde"))  # of an earlier fit to a data frame
