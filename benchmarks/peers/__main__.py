@@ -98,7 +98,8 @@ def run(todo: list[Task], options: Namespace) -> None:
 
 def describe(name: str, split: int, path: Path) -> None:
     """Sizes and the Euclidean error, once for each split."""
-    if str(split) in store.read()["data"].get(name, {}).get("euclidean", {}):
+    known = store.read()["data"].get(name, {}).get("euclidean", {}).get(str(split), {})
+    if "rules" in known:
         return
     euclidean = measure(path)
     with store.update() as content:

@@ -82,6 +82,14 @@ def mnist(seed: int) -> Split:
     return X[train] / 255.0, y[train], X[test] / 255.0, y[test]
 
 
+def images(seed: int) -> Split:
+    """Few rows for their columns: 3,000 and 1,500 other rows of MNIST's training set."""
+    X, y = load("mnist_train")
+    order = np.random.default_rng(seed).permutation(len(X))
+    train, test = order[:3_000], order[3_000:4_500]
+    return X[train] / 255.0, y[train], X[test] / 255.0, y[test]
+
+
 def reduced(make: Callable[[int], Split]) -> Callable[[int], Split]:
     """The leading 60 principal components."""
 
@@ -101,6 +109,7 @@ SETS = {
     "vehicle": DataSet(592, 18, 5, shares("vehicle", scale=True)),
     "digits": DataSet(1_257, 64, 1, digits),
     "USPS PCA-60": DataSet(7_291, 60, 1, reduced(own("usps")), fixed=True),
+    "MNIST 3k": DataSet(3_000, 784, 1, images),
     "MNIST PCA-60": DataSet(7_000, 60, 1, reduced(mnist)),
     "Letter": DataSet(10_500, 16, 1, letter),
     "USPS": DataSet(7_291, 256, 1, own("usps"), fixed=True),

@@ -9,7 +9,6 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator
@@ -33,7 +32,7 @@ def draw(content: dict[str, Any]) -> None:
     for ax in axes.flat[len(table) :]:
         ax.set_visible(False)
     for ax, name in zip(axes.flat, table, strict=False):
-        panel(ax, table[name], float(np.mean(list(euclidean(content, name).values()))))
+        panel(ax, table[name], euclidean(content, name).mean)
         size = content["data"][name]
         ax.set_title(f"{name}  ({size['rows']:,} x {size['columns']})", fontsize=10)
     figure.supxlabel("CPU seconds a fit", fontsize=10)

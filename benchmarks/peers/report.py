@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from benchmarks.common import show
-from benchmarks.peers.rivals import CHOSEN, LMNN, OURS, PEERS
-from benchmarks.peers.summary import Cell, cells, euclidean, higher, number
+from benchmarks.peers.rivals import CHOSEN, LMNN, OURS, PEERS, RIVALS
+from benchmarks.peers.summary import Cell, Errors, cells, euclidean, higher, mean_rules, number
+from benchmarks.rules import RULES
 
 
 def report(content: dict[str, Any]) -> None:
@@ -27,12 +26,17 @@ def report(content: dict[str, Any]) -> None:
         columns,
         [compare(content, name, table[name]) for name in table],
     )
+    show(
+        f"Error in % by rule ({', '.join(RULES)}), the same for every rival",
+        ["data", "Euclidean", *RIVALS],
+        [by_rule(content, name, table[name]) for name in table],
+    )
 
 
 def details(content: dict[str, Any], name: str, rivals: dict[str, Cell]) -> list[list[str]]:
     size = content["data"][name]
     shape = f"{name} ({size['rows']:,} x {size['columns']})"
-    plain = np.mean(list(euclidean(content, name).values()))
+    plain = euclidean(content, name).mean
     rows = [[shape, "Euclidean", "", "", "", f"{plain:.2f}", ""]]
     for rival, cell in rivals.items():
         error = "-" if cell.error is None else f"{cell.error:.2f}"
@@ -44,7 +48,7 @@ def details(content: dict[str, Any], name: str, rivals: dict[str, Cell]) -> list
 def compare(content: dict[str, Any], name: str, rivals: dict[str, Cell]) -> list[str]:
     """One row; a column whose runs are not there yet has a dash."""
     before, test_rows = euclidean(content, name), content["data"][name]["test_rows"]
-    plain = float(np.mean(list(before.values())))
+    plain = before.mean
     ours, chosen = rivals.get(OURS), rivals.get(CHOSEN)
     peers = {rival: cell for rival, cell in rivals.items() if rival in PEERS}
     seconds = ours.seconds if ours else None
@@ -62,19 +66,32 @@ def compare(content: dict[str, Any], name: str, rivals: dict[str, Cell]) -> list
 
 
 def compare_errors(
-    ours: Cell | None, peers: dict[str, Cell], before: dict[int, float], test_rows: int
+    ours: Cell | None, peers: dict[str, Cell], before: Errors, test_rows: int
 ) -> list[str]:
     """Our error, the best peer's, whether ours is no higher, and whether it is above Euclidean."""
-    mine = ours.errors if ours else {}
+    mine = ours.errors if ours and ours.errors.shares else None
     shown = "-" if ours is None or ours.error is None else f"{ours.error:.2f}"
     # A peer that did not end on all splits has no mean to compare with.
-    errors = {r: cell.error for r, cell in peers.items() if len(cell.errors) == len(before)}
+    splits = before.shares.keys()
+    errors = {r: cell.error for r, cell in peers.items() if cell.errors.shares.keys() == splits}
     above = answer(higher(mine, before, test_rows)) if mine else "-"
     if not errors:
         return [shown, "-", "-", above]
     best = min(errors, key=lambda rival: errors[rival] or 0.0)
     verdict = answer(not higher(mine, peers[best].errors, test_rows)) if mine else "-"
     return [shown, f"{errors[best]:.2f} {best}", verdict, above]
+
+
+def by_rule(content: dict[str, Any], name: str, rivals: dict[str, Cell]) -> list[str]:
+    """One row: the errors by every rule of Euclidean distance and of each rival."""
+    stored = [found.get("rules") for found in content["data"][name]["euclidean"].values()]
+    before = mean_rules(stored) if all(stored) else {}
+
+    def shown(rules: dict[str, float]) -> str:
+        return " ".join(f"{rules[rule]:.2f}" for rule in RULES) if rules else "-"
+
+    learned = [rivals[rival].rules if rival in rivals else {} for rival in RIVALS]
+    return [name, *map(shown, [before, *learned])]
 
 
 def fastest(seconds: float | None, plain: float, peers: dict[str, Cell]) -> list[str]:

@@ -143,7 +143,7 @@ def test_the_inner_gap_moves_the_bar_and_only_a_proof_fills_it() -> None:
 
 def test_a_solver_reports_the_inner_gap_between_certificates() -> None:
     told: list[Any] = []
-    metric = SDPMetric(n_rounds=1, tol=1e-8, h=0.01)
+    metric = SDPMetric(n_rounds=1, tol=1e-8, C=10.0, h=0.01)
     metric._watch = told.append
     metric.fit(X, Y)
     inner = {now.inner_gap for now in told if now.inner_gap < math.inf}

@@ -28,7 +28,7 @@ from benchmarks.common import growth, results_folder
 from benchmarks.mnist import deskewed
 from benchmarks.passes import counted
 from benchmarks.peers.rivals import RIVALS
-from benchmarks.peers.summary import higher
+from benchmarks.peers.summary import Errors, higher
 from benchmarks.regression import agree, checkout
 
 from benchmarks import smoke
@@ -123,6 +123,7 @@ def test_rules(tmp_path: Path) -> None:
     content = run("rules", tmp_path)
     assert content["scores"]["metric"]["vote"] == 1.0
     assert set(content["scores"]["Euclidean"]) == {"vote", "mean", "energy"}
+    assert set(content["scores"]["metric"]) == {"vote", "mean", "energy", "auto"}
     assert len(content["runs"]) == 2 * 2  # sets, with and without the metric
     assert all(0.0 <= e <= 1.0 for r in content["runs"] for e in r["errors"].values())
 
@@ -135,21 +136,41 @@ def test_peers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert {r["rival"] for r in content["runs"]} == there
     assert all(r["status"] == "ok" for r in content["runs"])
     assert positive(r["seconds"] for r in content["runs"])
+    for found in [*content["runs"], *content["data"]["wine"]["euclidean"].values()]:
+        assert found["rules"].keys() == {"vote", "mean", "energy"}
+        assert found["error"] == found["rules"]["vote"]
+        rows = content["data"]["wine"]["test_rows"]
+        assert len(found["wrong"].split()) == pytest.approx(rows * found["error"])
     assert ("skipped: pylmnn" in capsys.readouterr().out) == ("pylmnn" not in there)
     assert (tmp_path / "results" / "peers.png").stat().st_size > 0
 
 
 def test_errors_differ_by_more_than_a_standard_error() -> None:
     """Paired by split; for a single split by the bound of rows that are never wrong for both."""
-    even = dict.fromkeys(range(4), 5.0)
+
+    def errors(*shares: float) -> Errors:
+        return Errors(dict(enumerate(shares)), dict.fromkeys(range(len(shares))))
+
+    even = errors(5.0, 5.0, 5.0, 5.0)
     expected = float(np.std([1.0, 2.0, 3.0, 0.0], ddof=1)) / 2.0  # 0.65, below the mean of 1.5
     assert expected < 1.5
-    assert higher({0: 6.0, 1: 7.0, 2: 8.0, 3: 5.0}, even, 100)
-    assert not higher({0: 9.0, 1: 3.0, 2: 5.0, 3: 5.0}, even, 100)  # 1 +- 1.3
+    assert higher(errors(6.0, 7.0, 8.0, 5.0), even, 100)
+    assert not higher(errors(9.0, 3.0, 5.0, 5.0), even, 100)  # 1 +- 1.3
     assert not higher(even, even, 100)
     # 12 and 8 of 100 rows: a difference of 4, with a deviation of at most the root of 20 - 0.16.
-    assert not higher({0: 12.0}, {0: 8.0}, 100)
-    assert higher({0: 13.0}, {0: 7.0}, 100)
+    assert not higher(errors(12.0), errors(8.0), 100)
+    assert higher(errors(13.0), errors(7.0), 100)
+
+
+def test_errors_of_a_single_split_are_paired_by_test_row() -> None:
+    def errors(rows: range) -> Errors:
+        return Errors.of({0: {"error": len(rows) / 100, "wrong": " ".join(map(str, rows))}})
+
+    # Twelve and eight wrong rows of a hundred. If the eight are among the twelve, four rows differ:
+    # a difference of 4 with a deviation of the root of 4 - 0.16.
+    assert higher(errors(range(12)), errors(range(8)), 100)
+    # If no row is wrong for both, twenty differ, and the deviation is the root of 20 - 0.16.
+    assert not higher(errors(range(12)), errors(range(50, 58)), 100)
 
 
 @pytest.mark.hard

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sdpmetric import Huber, Logistic, Loss, SquaredHinge
-from sdpmetric.linalg.kernels.margins import parabola_slopes
+from sdpmetric.linalg.kernels.margins import parabola_rho, parabola_slopes
 from sdpmetric.problem.losses import Hinge, parabola
-from sdpmetric.problem.margin import best_rho, weighted_sums
+from sdpmetric.problem.margin import best_rho, weighted_slopes, weighted_sums
 from tests.support.lanes import some
 from tests.support.problems import SMOOTH, Floats, best_margin
 
@@ -122,9 +122,34 @@ def test_compiled_slopes_are_rounded_as_plain_ones(loss: Loss) -> None:
     z, c = rng.normal(size=1003), rng.uniform(size=1003)
     for low, high in [(0, 1003), (1, 1000), (17, 18)]:
         w = np.zeros(1003)
-        parabola_slopes(z, c, 0.37, shape, low, high, w)
-        expected = np.zeros(1003)
         part = slice(low, high)
+        parabola_slopes(z[part], c[part], 0.37, shape, w[part])
+        expected = np.zeros(1003)
         expected[part] = c[part] * (2.0 * np.clip(knee - (z[part] - 0.37), 0.0, width) / scale)
         np.testing.assert_array_equal(w, expected)
         np.testing.assert_allclose(w[part], -c[part] * loss.slope(z[part] - 0.37), atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["squared_hinge", "huber"])
+def test_the_best_rho_comes_with_its_sums(name: str) -> None:
+    for seed in range(50):
+        z, c = draw(seed)
+        rho, value, curvature = parabola_rho(z, c, 0.1, parabola(OURS[name]))
+        expected = weighted_sums(z, c, rho, OURS[name])
+        assert (value, curvature) == pytest.approx((expected[0], expected[2]), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["squared_hinge", "huber"])
+@pytest.mark.parametrize("compiled", [0, 1 << 15])
+def test_equal_coefficients_behind_a_view_count_like_listed_ones(
+    name: str, compiled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sdpmetric.problem.margin._COMPILED", compiled)
+    z = draw(3)[0]
+    view, loss = np.broadcast_to(0.3, len(z)), OURS[name]
+    listed = view.copy()
+    rho = best_rho(z, view, loss, 0.1)
+    assert rho == best_rho(z, listed, loss, 0.1)
+    assert weighted_sums(z, view, rho, loss) == weighted_sums(z, listed, rho, loss)
+    expected = weighted_slopes(z, listed, rho, loss)
+    np.testing.assert_array_equal(weighted_slopes(z, view, rho, loss), expected)

@@ -184,6 +184,21 @@ def test_fits_agree_whichever_way_they_are_evaluated(case: Case, dtype: Any) -> 
     assert whole.n_iter == pytest.approx(single.n_iter, rel=0.2, abs=10)
 
 
+def test_one_call_up_to_the_work_that_needs_no_threads(case: Case) -> None:
+    """Numbers along edges count once a column, comparisons once; both limits are crossed."""
+    whole = objective_of(case)
+    m, most = whole.n_comparisons, max(len(whole.X), whole.n_edges)
+    P = factor(case)
+    for limit, expected in [
+        (max(4 * m, 3 * most), True),
+        (4 * m - 1, False),
+        (3 * most - 1, False),
+    ]:
+        point = objective_of(case, compiled_limit=limit).at(P)
+        assert isinstance(point, CompiledPoint) == (expected and case.loss != "logistic")
+        assert point.value == pytest.approx(whole.at(P).value, rel=1e-12)
+
+
 @pytest.mark.parametrize("k", [2, 6])
 def test_the_sketch_of_the_scatter(k: int) -> None:
     """Whole if it has all directions; else its leading ones, and the least variance elsewhere."""

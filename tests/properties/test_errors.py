@@ -224,6 +224,7 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(import_module("sdpmetric.learning.fit.labelled"), "mine", work)
     monkeypatch.setattr("sdpmetric.problem.units.Problem.from_triplets", work)
+    monkeypatch.setattr("sdpmetric.problem.units.Problem.of", work)
 
 
 @pytest.mark.usefixtures("_no_work")

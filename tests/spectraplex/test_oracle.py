@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.linalg import orth
 
-from sdpmetric.spectraplex.oracle import project, random_point, span_basis
+from sdpmetric.spectraplex.oracle import _top, project, random_point, span_basis
 from tests.support.lanes import some
-from tests.support.problems import SMOOTH, random_case, random_psd
+from tests.support.problems import SMOOTH, Floats, random_case, random_psd
 
 
 def test_projection_against_cvxpy() -> None:
@@ -107,3 +107,24 @@ def test_span_without_constant_columns_keeps_the_axes() -> None:
     basis = span_basis(R, 4)
     assert basis is not None
     np.testing.assert_array_equal(basis, np.eye(4)[:, [0, 2]])
+
+
+@pytest.mark.parametrize(("n", "k"), [(5, 8), (16, 1), (40, 3), (40, 12)])
+def test_leading_pairs_of_a_part_or_of_the_whole_spectrum(n: int, k: int) -> None:
+    A = np.random.default_rng(n).normal(size=(n, n))
+    A = A + A.T
+    found, expected = _top(A, k, 0.0), np.linalg.eigvalsh(A)[::-1][:k]
+    np.testing.assert_allclose(found.values, expected, rtol=1e-12)
+    np.testing.assert_allclose(A @ found.vectors, found.vectors * found.values, atol=1e-11)
+    assert expected[0] <= found.bound <= expected[0] + 1e-11
+
+
+def test_pairs_that_lapack_leaves_out_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver for a part of the spectrum may come back without a cluster of it."""
+
+    def short(A: Floats, **_: object) -> tuple[Floats, Floats]:
+        return np.zeros(0), np.zeros((len(A), 0))
+
+    monkeypatch.setattr("sdpmetric.spectraplex.oracle.eigh", short)
+    found = _top(np.diag(np.arange(40.0)), 2, 0.0)
+    assert found.values.tolist() == [39.0, 38.0]

@@ -84,7 +84,7 @@ CASES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("options", CASES, ids=str)
 def test_certificate_covers_every_triplet(options: dict[str, Any], form: Any) -> None:
     X, y = labelled(np.random.default_rng(0), 60, 5)
-    m = SDPMetric(**PAPER | {"triplets": "all"} | options).fit(form(X), y)
+    m = SDPMetric(**PAPER | {"triplets": "all", "C": 10.0} | options).fit(form(X), y)
     k, f = options.get("n_neighbors", 3), options.get("n_impostors", 3)
     triplets, knn = every_triplet(X, y, k), knn_triplets(X, y, k, f)
     of_class = options.get("class_weight", {0: 1.0, 1: 1.0, 2: 1.0})
@@ -137,7 +137,7 @@ def test_hinge_over_every_triplet() -> None:
 def test_a_limit_still_certifies_every_triplet(limit: dict[str, Any]) -> None:
     X, y = labelled(np.random.default_rng(3), 60, 5)
     with pytest.warns(ConvergenceWarning):
-        m = SDPMetric(triplets="all", **limit, **PAPER).fit(X, y)
+        m = SDPMetric(triplets="all", C=10.0, **limit, **PAPER).fit(X, y)
     triplets, knn = every_triplet(X, y, 3), knn_triplets(X, y)
     c = np.full(len(triplets), 10.0 / len(knn))
     value, rho, gap = value_and_gap(
@@ -261,7 +261,7 @@ def test_an_interrupted_search_keeps_the_metric(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(pool.WorkingTriplets, "add", add)
     X, y = labelled(np.random.default_rng(11), 60, 5)
-    m = SDPMetric(triplets="all", **PAPER)
+    m = SDPMetric(triplets="all", C=10.0, **PAPER)
     with pytest.raises(KeyboardInterrupt):
         m.fit(X, y)
     assert m.status_ == "interrupted"

@@ -51,6 +51,7 @@ class Items(ABC):
     _extremes: tuple[Dense, Dense] | None = None
     _mean: Floats | None = None
     _rescaled: tuple[Items, float] | None = None
+    _in_range = False  # whether `rescaled` is known to change nothing
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -178,9 +179,12 @@ class Items(ABC):
         """
         if self._rescaled is not None:
             return self._rescaled
+        if self._in_range:
+            return self, 1.0
         low, high = self.extremes
         factors, factor = distance_factors(low, high, self.dtype)
         if factors is None:
+            self._in_range = True  # not as a pair with itself: a cycle would keep the memory of X
             return self, 1.0
         items = self.multiplied(factors)
         items._extremes = low * factors, high * factors  # rounding keeps the order of entries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,19 @@ __all__ = ["column_factors", "distance_factors", "extreme_factor", "lengths", "p
 
 # Beyond these sizes, or below their inverses, squares of differences summed over columns leave the
 # range of the type. The squares 1e200 and 1e24 leave room for sums (up to 1e308 and 3e38) and
-# for small differences beside the largest one (down to 1e-308 and 1e-38).
-_LARGE = {"float64": 1e100, "float32": 1e12}
+# for small differences beside the largest one (down to 1e-308 and 1e-38). By the bytes of a number:
+# NumPy takes longer to name a type than to scan a small table.
+_LARGE = {8: 1e100, 4: 1e12}
 # Exponents of about the largest power of two that the type holds. Smaller sizes are brought near 1,
 # not to it.
-_EXPONENT = {"float64": 1000, "float32": 120}
+_EXPONENT = {8: 1000, 4: 120}
 
 
 def power_of_two(size: float, dtype: npt.DTypeLike = np.float64) -> float:
     """Return the power of two that brings a positive size between 1/2 and 1 (1 for size 0)."""
-    return float(_powers_of_two(np.float64(size), dtype)) if size > 0.0 else 1.0
+    if not size > 0.0:
+        return 1.0
+    return math.ldexp(1.0, min(_EXPONENT[np.dtype(dtype).itemsize], -math.frexp(size)[1]))
 
 
 def extreme_factor(low: Dense, high: Dense, dtype: npt.DTypeLike) -> float:
@@ -43,8 +47,8 @@ def distance_factors(low: Dense, high: Dense, dtype: npt.DTypeLike) -> tuple[Den
     # A constant column adds nothing to any distance but may be larger than all others, so that its
     # squares, or the sum of its entries, would still overflow: it becomes zero.
     constant = low == high
-    huge = np.abs(low) > _LARGE[np.dtype(dtype).name]
-    if factor == 1.0 and not np.any(constant & huge):
+    huge = np.abs(low) > _LARGE[np.dtype(dtype).itemsize]
+    if factor == 1.0 and not (constant & huge).any():
         return None, 1.0
     return np.where(constant, 0.0, factor).astype(dtype), factor
 
@@ -63,7 +67,7 @@ def lengths(a: Any, b: Any, components: Floats) -> Floats:
     """
     half = 0.5 * np.asarray(a, np.float64) - 0.5 * np.asarray(b, np.float64)  # a - b may overflow
     largest = np.abs(half).max(axis=-1, keepdims=True)
-    exponent = np.clip(np.frexp(largest)[1], -_EXPONENT["float64"], None)
+    exponent = np.clip(np.frexp(largest)[1], -_EXPONENT[8], None)
     half *= np.ldexp(1.0, -exponent)
     found = np.linalg.norm(half @ components.T, axis=-1)
     with np.errstate(over="ignore"):
@@ -77,10 +81,14 @@ def _half_ranges(low: Dense, high: Dense) -> Floats:
 
 def _factors(sizes: Any, dtype: npt.DTypeLike) -> Any:
     """Powers of two for sizes whose squares leave the range of the type; 1 for all others."""
-    bound = _LARGE[np.dtype(dtype).name]
+    bound = _LARGE[np.dtype(dtype).itemsize]
     fits = (sizes == 0.0) | ((1.0 / bound < sizes) & (sizes < bound))
-    return np.where(fits, 1.0, _powers_of_two(sizes, dtype))
+    return (
+        np.ones(np.shape(sizes))
+        if fits.all()
+        else np.where(fits, 1.0, _powers_of_two(sizes, dtype))
+    )
 
 
 def _powers_of_two(sizes: Any, dtype: npt.DTypeLike) -> Any:
-    return np.ldexp(1.0, np.minimum(_EXPONENT[np.dtype(dtype).name], -np.frexp(sizes)[1]))
+    return np.ldexp(1.0, np.minimum(_EXPONENT[np.dtype(dtype).itemsize], -np.frexp(sizes)[1]))

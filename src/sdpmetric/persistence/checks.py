@@ -121,7 +121,9 @@ def _check_classifier(metric: Any) -> None:
     for name in ("margin_", "unit_", "temperature_"):
         value = getattr(metric, name)
         _require(_is_number(value) and 0.0 < value < np.inf, f"its {name} is not positive")
-    _require(metric.rule in ("energy", "mean"), "its rule is not known")
+    # Older files have no rule_: there was no choice.
+    rule = getattr(metric, "rule_", metric.rule)
+    _require(rule in ("energy", "mean", "vote"), "its rule is not known")
     _require(_is_count(metric.n_neighbors), "its n_neighbors is no number")
 
 

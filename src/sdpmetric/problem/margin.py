@@ -37,7 +37,7 @@ def best_rho(z: Floats, c: Floats, loss: Loss, guess: float = 0.0) -> float:
     """
     shape = parabola(loss)
     if shape is not None and len(z) <= _COMPILED:
-        return float(parabola_rho(z, c, guess, shape))
+        return float(parabola_rho(z, _listed(c), guess, shape)[0])
     bracket, done = first_bracket(guess), False
     while not done:
         _, slopes, curvature = weighted_sums(z, c, bracket[0], loss)
@@ -54,7 +54,7 @@ def weighted_sums(z: Floats, c: Floats, rho: float, loss: Loss) -> tuple[float, 
 
     def sums(block: slice) -> tuple[float, ...]:
         if shape is not None:
-            found: tuple[float, ...] = parabola_sums(z, c, rho, shape, block.start, block.stop)
+            found: tuple[float, ...] = parabola_sums(z[block], _listed(c[block]), rho, shape)
             return found
         t = z[block] - rho
         return tuple(
@@ -71,12 +71,20 @@ def weighted_slopes(z: Floats, c: Floats, rho: float, loss: Loss) -> Floats:
 
     def fill(block: slice) -> None:
         if shape is not None:
-            parabola_slopes(z, c, rho, shape, block.start, block.stop, w)
+            parabola_slopes(z[block], _listed(c[block]), rho, shape, w[block])
         else:
             np.multiply(-c[block], _checked(loss, "slope", z[block] - rho), out=w[block])
 
     map_blocks(len(z), fill)
     return w
+
+
+def _listed(c: Floats) -> Floats:
+    """Return coefficients side by side in memory; equal ones are one number behind a view.
+
+    A compiled loop then reads several at a time: it takes a third of the time or less.
+    """
+    return np.ascontiguousarray(c)
 
 
 def _checked(loss: Loss, member: str, t: Floats) -> Floats:

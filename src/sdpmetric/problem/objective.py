@@ -82,7 +82,7 @@ class EdgeObjective:
     def learned_share(self) -> float:
         return 1.0 - self.t
 
-    @property
+    @cached_property
     def eps(self) -> float:
         return float(np.finfo(self._rows(exact=False).dtype).eps)
 
@@ -125,7 +125,7 @@ class EdgeObjective:
         """`at` by one compiled call between the products with X."""
         Y = self.X.times(P)
         E, m = self.n_edges, self.n_comparisons
-        distances, z, weights, S = out = np.zeros(E), np.zeros(m), np.zeros(E), np.zeros(Y.shape)
+        distances, z, weights, S = out = np.zeros(E), np.empty(m), np.zeros(E), np.zeros(Y.shape)
         value, rho, curvature, *sums = evaluate(
             Y, self.scale / float(np.vdot(P, P)), rho, *self._arguments, out
         )
@@ -137,7 +137,10 @@ class EdgeObjective:
         """The number of columns of P up to which an evaluation is one compiled call."""
         if self.fixed_rho is not None or self.needs_exact or parabola(self.loss) is None:
             return 0
-        return self.compiled_limit // max(len(self.X), self.n_edges, self.n_comparisons)
+        # Four numbers for a comparison: more comparisons are shared among threads.
+        if 4 * self.n_comparisons > self.compiled_limit:
+            return 0
+        return self.compiled_limit // max(len(self.X), self.n_edges)
 
     @cached_property
     def _arguments(self) -> tuple[Any, ...]:

@@ -8,8 +8,7 @@ the best rho, and G is the gradient of F.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from .._support.typing import Floats
 from .losses import Loss
@@ -128,8 +127,7 @@ class Line(Protocol):
     def point(self, alpha: float, /) -> Point: ...
 
 
-@dataclass(frozen=True, eq=False)
-class Iterate:
+class Iterate(NamedTuple):
     """The numbers of a `FactorPoint` without its large arrays, which can then be freed."""
 
     P: Floats

@@ -61,18 +61,19 @@ def scatter_sketch(objective: Objective, oracle: Oracle, rank: int) -> Sketch:
 
 def _make_sketch(objective: Objective, oracle: Oracle, k: int) -> Sketch:
     """Decompose S whole if k = D, else sketch it by randomised subspace iteration."""
-    if k == objective.n_features:
-        Q = np.eye(k)
-    else:
+    whole = k == objective.n_features
+    Q = np.eye(k)
+    if not whole:
         Q = qr(oracle.directions(k), mode="economic")[0]
         for _ in range(0 if oracle.deadline.over else _POWER_STEPS):
             Q = qr(objective.scatter(Q), mode="economic")[0]
-    A = Q.T @ objective.scatter(Q)
+    A = objective.scatter(Q)
+    A = A if whole else Q.T @ A
     variances, W = eigh(0.5 * (A + A.T))
-    axes = Q @ W
+    axes = W if whole else Q @ W
     relative = variances / variances[-1]
     live = relative > 1e-12  # below this a variance is rounding
     axes, variances = axes[:, live], variances[live]
     # All directions are known if k = D: then none needs a stand-in for its variance.
-    floor = 0.0 if k == objective.n_features else float(variances[0])
+    floor = 0.0 if whole else float(variances[0])
     return Sketch(axes, variances, floor, axes * np.sqrt(np.sqrt(relative[live])))

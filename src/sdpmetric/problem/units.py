@@ -38,10 +38,21 @@ class Problem(UserUnits):
 
     @classmethod
     def from_triplets(
+        cls, X: Items, indices: Ints, weights: Floats | None = None, **options: Any
+    ) -> Problem:
+        """Build the problem of (m, 3) triplets or (m, 4) quadruplets of row indices.
+
+        Comparisons of weight 0 are left out. ``options`` are those of `of`.
+        """
+        if weights is not None and not weights.all():
+            indices, weights = indices[weights > 0.0], weights[weights > 0.0]
+        return cls.of(X, Comparisons.from_indices(indices, weights), **options)
+
+    @classmethod
+    def of(
         cls,
         X: Items,
-        indices: Ints,
-        weights: Floats | None = None,
+        comparisons: Comparisons,
         *,
         loss: Loss,
         C: float,
@@ -53,15 +64,11 @@ class Problem(UserUnits):
         Parameters
         ----------
         X : the user's items
-        indices : (m, 3) triplets or (m, 4) quadruplets of row indices
-        weights : (m,) weights of the comparisons; those of weight 0 are left out
+        comparisons : of the rows of X, each of positive weight
         loss, C, prior : the terms of the objective
         every_item : whether to keep items that no comparison mentions
         """
-        # 1. The comparisons on edges, and only the items that they mention.
-        if weights is not None and not weights.all():
-            indices, weights = indices[weights > 0.0], weights[weights > 0.0]
-        comparisons = Comparisons.from_indices(indices, weights)
+        # 1. Only the items that the comparisons mention.
         items = comparisons.items()
         D = X.shape[1]
         # If more than half of a large X is used, a copy of that part would cost more than it saves.

@@ -38,7 +38,8 @@ def relative(gap: float, far_weight: float, value: float) -> float:
 def rounding(point: FactorPoint) -> tuple[float, float]:
     """Return the usual and the largest size of rounding in F, ``<G, M>`` and the bound."""
     terms = abs(point.value) + point.rho + abs(point.inner_GM) + 2.0 * point.far_weight
-    return 16.0 * _EPS * terms + point.rounding, _ROUNDING * terms + 16.0 * point.rounding
+    of_distances = point.rounding  # once, since it is a pass over the items
+    return 16.0 * _EPS * terms + of_distances, _ROUNDING * terms + 16.0 * of_distances
 
 
 def bracket(value: float, gap: float, best: float, room: float) -> tuple[float, float]:

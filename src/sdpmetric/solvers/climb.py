@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,8 @@ _GROW_MOST = 64  # columns added at once: wide blocks make the certificate expen
 _ARMIJO = 1e-4  # the usual constant: a step must gain this share of its predicted gain
 _EPS = float(np.finfo(np.float64).eps)
 
+Look: TypeAlias = tuple[float, Floats, Floats]
+
 
 @dataclass
 class Climb:
@@ -41,6 +44,7 @@ class Climb:
     history: History
     exact: bool = False  # whether float32 has ended, and steps are exact
     whole: FactorPoint | None = None
+    looked: tuple[Iterate, Look] | None = None  # the last look, and where
 
     def move_to(self, point: FactorPoint, pairs: Pairs | None = None) -> None:
         """Make a point the current one and compute its gradient."""
@@ -82,10 +86,11 @@ class Climb:
         noise = 8.0 * self.eps * max(abs(p.value), p.rho, p.far_weight)
         alpha, self.whole = 1.0, None
         while slope > 0.0 and alpha > 1e-8 and self.monitor.reached is None:
-            trial = self.objective.at(p.P + alpha * direction, rho=p.rho, exact=self.exact)
+            step = direction if alpha == 1.0 else alpha * direction
+            trial = self.objective.at(p.P + step, rho=p.rho, exact=self.exact)
             if trial.value >= p.value + _ARMIJO * alpha * slope - noise:
                 self.move_to(trial)
-                self.history.learn(alpha * direction, g - self.gradient)
+                self.history.learn(step, g - self.gradient)
                 return True
             self.monitor.n_iter += 1
             # The top of the parabola through both values and the slope, kept within safe bounds.
@@ -98,16 +103,21 @@ class Climb:
         learned_share = self.objective.learned_share
         self.history.model = inverse_hessian(self.sketch, self.point, learned_share)
 
-    def inner_gap(self) -> tuple[float, Floats, Floats]:
+    def inner_gap(self) -> Look:
         """Return the relative gap over the range of P alone, and the spectrum of M in P's columns.
 
-        It needs no product with X: ``P' G P`` comes from the gradient.
+        It needs no product with X: ``P' G P`` comes from the gradient. Computed once at a point.
         """
         p = self.point
+        if self.looked is None or self.looked[0] is not p:
+            self.looked = p, self._look(p)
+        return self.looked[1]
+
+    def _look(self, p: Iterate) -> Look:
         norm = float(np.vdot(p.P, p.P))
         weights, W = eigh(p.P.T @ p.P / norm)
-        kept = weights > 1e-12 * weights[-1]  # B divides by the root of the weights
-        B = W[:, kept] / np.sqrt(norm * weights[kept])
+        kept = int(np.count_nonzero(weights > 1e-12 * weights[-1]))  # ascending; B divides by them
+        B = W[:, -kept:] / np.sqrt(norm * weights[-kept:])
         A = B.T @ (p.P.T @ self.GP) @ B
         top = float(eigvalsh(0.5 * (A + A.T))[-1])
         gap = max(self.objective.learned_share * (top - p.inner_GM), 0.0)

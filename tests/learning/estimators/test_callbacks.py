@@ -80,7 +80,8 @@ def test_metric_of_each_step(n: int, solver: str, prior_weight: float) -> None:
     X[:, 3] = 5.0  # a column that the solver never sees
     y = np.arange(n) % 2
     recorder = Steps()
-    metric = SDPMetric(prior_weight=prior_weight, solver=solver, tol=0.05, max_iter=100, **PAPER)
+    settings = PAPER | {"C": 10.0, "prior_weight": prior_weight, "solver": solver}
+    metric = SDPMetric(**settings, tol=0.05, max_iter=100)
     metric.set_callbacks(recorder).fit(X, y)
     T = knn_triplets(X, y)
     values = []

@@ -45,6 +45,69 @@ def test_the_mean_rule_is_that_of_three_nearest_rows(rule: str, digits: Any) -> 
     assert model.score(B, b) >= votes - 0.005
 
 
+def test_the_vote_is_that_of_scikit_learn(digits: Any) -> None:
+    A, B, a, _ = digits
+    model = SDPMetricClassifier(FAST, rule="vote", n_neighbors=5).fit(A, a)
+    expected = KNeighborsClassifier(5).fit(model.transform(A), a).predict(model.transform(B))
+    np.testing.assert_array_equal(model.predict(B), expected)
+    p = model.predict_proba(B)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], expected)
+    assert model.rule_ == "vote"
+
+
+def strips(rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
+    """Long thin classes side by side: one near row tells more than the mean of three."""
+    y = np.arange(n) % 4
+    X = np.column_stack([0.3 * y + 0.02 * rng.normal(size=n), 30.0 * rng.uniform(size=n)])
+    return X, y
+
+
+def test_auto_takes_the_rule_that_is_right_on_held_out_rows() -> None:
+    rng = np.random.default_rng(0)
+    X, y = strips(rng, 150)
+    new, expected = strips(rng, 1000)
+    # The metric is Euclidean distance, by which few rows have a near row of their own class.
+    metric = SDPMetric(prior_weight=1.0, coordinates="raw")
+    scores = {
+        rule: SDPMetricClassifier(metric, rule=rule).fit(X, y).score(new, expected)
+        for rule in ("energy", "mean", "vote")
+    }
+    model = SDPMetricClassifier(metric, rule="auto").fit(X, y)
+    assert scores[model.rule_] == max(scores.values()) > scores["energy"]
+    assert model.score(new, expected) == scores[model.rule_]
+    # Only for clearly more rows: where all rules are right the first one stays.
+    X, y = load_wine(return_X_y=True)
+    assert SDPMetricClassifier(FAST, rule="auto").fit(X, y).rule_ == "energy"
+
+
+def test_auto_fits_three_times_with_the_settings_of_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = load_wine(return_X_y=True)
+    search = SDPMetricCV([5.0], n_neighbors=2, n_impostors=4, n_rounds=1, prior_weight=0.0, cv=2)
+    fitted: list[Any] = []
+    original = SDPMetric.fit
+
+    def fit(self: SDPMetric, X: Any, y: Any) -> SDPMetric:
+        fitted.append((len(X), self))
+        return original(self, X, y)
+
+    monkeypatch.setattr(SDPMetric, "fit", fit)
+    model = SDPMetricClassifier(search, rule="auto").fit(X, y)
+    assert [n for n, _ in fitted] == [178, 118, 119, 119]
+    chosen = model.metric_.best_params_
+    for _, metric in fitted[1:]:
+        assert chosen.items() <= metric.get_params().items()
+        assert metric.tol == 1e-2
+
+
+@pytest.mark.filterwarnings("ignore:2 class")
+def test_auto_with_too_few_rows_to_hold_out() -> None:
+    X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), [0, 0, 1, 1]
+    assert SDPMetricClassifier(FAST, rule="auto").fit(X, y).rule_ == "energy"
+
+
 @pytest.mark.parametrize("rule", ["energy", "mean"])
 def test_probabilities_are_calibrated(rule: str, digits: Any) -> None:
     A, B, a, b = digits
@@ -78,12 +141,13 @@ def test_a_loaded_classifier_predicts_the_same(tmp_path: Path, suffix: str) -> N
     X, y = load_wine(return_X_y=True)
     names = np.array(["barolo", "grignolino", "barbera"])[y]
     model = SDPMetricClassifier(FAST, rule="mean", n_neighbors=2).fit(X, names)
+    model.set_params(rule="auto")  # what is loaded predicts by the rule of the fit
     model.save(tmp_path / f"m.{suffix}")
     again = sdpmetric.load(tmp_path / f"m.{suffix}")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     np.testing.assert_array_equal(again.metric_.components_, model.components_)
-    assert again.metric.n_impostors == 3
+    assert (again.metric.n_impostors, again.rule_) == (3, "mean")
 
 
 def test_a_search_or_the_defaults_learn_the_metric() -> None:
@@ -99,7 +163,7 @@ def test_a_search_or_the_defaults_learn_the_metric() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"rule": "loudest"}, "rule must be one of"),
+        ({"rule": "loudest"}, "rule must be one of .*'vote', 'auto'"),
         ({"n_neighbors": 0}, "n_neighbors must be"),
         ({"metric": KNeighborsClassifier()}, "metric must be None or an estimator"),
         ({"n_jobs": 0}, "n_jobs"),

@@ -56,6 +56,11 @@ def test_energies_are_those_of_the_definition(
             for q in queries
         ]
     )
+    votes = np.zeros((len(queries), len(sizes)))
+    for q, query in enumerate(queries):
+        nearest = np.argsort(np.sum((rows - query) ** 2, axis=1))[:k]
+        votes[q] = np.bincount(codes[nearest], minlength=len(sizes))
+    np.testing.assert_array_equal(found.by("vote", queries), -votes)
     big = np.array(sizes) >= k
     np.testing.assert_allclose(found.nearest(queries)[:, big] * found.margin, means[:, big])
 

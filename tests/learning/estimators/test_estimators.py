@@ -320,3 +320,20 @@ def test_get_metric_wants_vectors(blobs: Blobs) -> None:
     distance = SDPMetric().fit(*blobs).get_metric()
     with pytest.raises(ValueError, match=r"length 5"):
         distance([0.0] * 4, [0.0] * 4)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_plain_rows_need_no_look_of_scikit_learn(
+    dtype: type, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And give the same fit as those that have one."""
+    y = blobs[1]
+    X: Floats = blobs[0].astype(dtype)
+    expected = SDPMetric(**PAPER).fit(X, y.astype(str))
+    named = SDPMetric(**PAPER).fit(X, y)
+    named.feature_names_in_ = np.array(list("abcde"))  # of an earlier fit to a data frame
+    monkeypatch.setattr("sdpmetric.learning.estimators.validate.validate_data", None)
+    found = named.fit(X, y)
+    np.testing.assert_array_equal(found.components_, expected.components_)
+    assert found.n_features_in_ == 5
+    assert not hasattr(found, "feature_names_in_")

@@ -189,13 +189,13 @@ def test_comparisons_are_prepared_once(
 ) -> None:
     X, y = wine
     prepared = []
-    prepare = Fit.prepare
+    prepare = Fit.prepare_comparisons
 
     def counted(self: Fit, *args: Any, **options: Any) -> Any:
         prepared.append(len(args[1]))
         return prepare(self, *args, **options)
 
-    monkeypatch.setattr(Fit, "prepare", counted)
+    monkeypatch.setattr(Fit, "prepare_comparisons", counted)
     settings = SMALL | {"prior_weight": [0.0, 0.2, 0.6], "h": [0.02, 0.1]}
     SDPMetricCV(5, **settings, coordinates="standard", cv=3).fit(X, y)
     assert len(prepared) == 3 + 1  # a fold each, and the refit

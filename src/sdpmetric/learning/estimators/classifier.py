@@ -18,8 +18,9 @@ from ...engines.threads import thread_pool
 from ...triplets.labels import as_labels
 from .base import MetricEstimator
 from .certificate import CertificateOfLastFit
-from .energies import ClassEnergies
+from .energies import RULES, ClassEnergies
 from .metric import MetricMixin
+from .rule_choice import best_rule, quick
 from .sdp_metric import SDPMetric
 from .validate import rows_to_fit, set_fitted
 
@@ -45,11 +46,14 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
     ----------
     metric : estimator, default=None
         What learns the metric: an `SDPMetric` or an `SDPMetricCV`. None is ``SDPMetric()``.
-    rule : {"energy", "mean"}, default="energy"
+    rule : {"energy", "mean", "vote", "auto"}, default="energy"
         "energy": the loss of the row if it had this label (Weinberger and Saul's rule). "mean": the
-        mean squared distance to the nearest rows of the class, without other classes.
+        mean squared distance to the nearest rows of the class, without other classes. "vote": most
+        of the nearest rows of all classes. "auto": "energy", unless another rule is right for
+        clearly more rows that are held out of three further fits with the metric's settings, each
+        to a gap of 0.01. ``rule_`` says which.
     n_neighbors : int, default=3
-        Nearest rows of each class.
+        Nearest rows of each class ("vote": of all classes together).
     random_state : int, RandomState or None, default=None
         Seeds the sample of training rows from which probabilities are calibrated.
     n_jobs : int, default=None
@@ -61,6 +65,7 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
     components_ : (k, D) array, those of ``metric_``
     gap_, status_, rho_ and the rest of the certificate : those of ``metric_``, as in `SDPMetric`
     classes_ : (n_classes,) array of labels
+    rule_ : the rule by which rows are classified
     temperature_ : float
         Probabilities are ``softmax(-energy / temperature_)``. The temperature maximises the
         likelihood of training rows that are left out one at a time.
@@ -105,7 +110,7 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
         """
         items, labels, columns = rows_to_fit(self, X, y)
         check_classification_targets(labels)
-        check_choice("rule", self.rule, ("energy", "mean"))
+        check_choice("rule", self.rule, (*RULES, "auto"))
         check_integer("n_neighbors", self.n_neighbors, 1)
         n_jobs, seed = check_jobs(self.n_jobs), seed_of(self.random_state)
         metric = SDPMetric() if self.metric is None else self.metric
@@ -116,6 +121,10 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
             )
         classes, codes = as_labels(labels)
         metric = clone(metric).fit(X, y)
+        rule = self.rule
+        if rule == "auto":
+            fast = clone(self).set_params(metric=quick(metric), rule=RULES[0])
+            rule = best_rule(fast, items, codes, seed)
         order = np.argsort(codes, kind="stable")
         with thread_pool(n_jobs):
             rows = items.take(order).mapped(metric.components_, exact=True).raw
@@ -127,13 +136,14 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
             # Squares of rows in extreme units would overflow.
             unit = float(np.abs(rows).max()) or 1.0
             energies = ClassEnergies.learn(rows / unit, codes[order], self.n_neighbors)
-            temperature = _temperature(energies, codes[order], self.rule, seed)
+            temperature = _temperature(energies, codes[order], rule, seed)
         set_fitted(
             self,
             columns,
             metric_=metric,
             components_=metric.components_,
             classes_=classes,
+            rule_=rule,
             centre_=centre / factor,
             unit_=min(unit / factor, _LARGEST),
             rows_=energies.rows,
@@ -146,13 +156,13 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
 
     def predict_proba(self, X: Any) -> Floats:
         """(n, n_classes) probabilities of the classes, in the order of ``classes_``."""
-        energies = self._energies(X)
+        energies = self.energies(X)
         probabilities: Floats = softmax(-energies / self.temperature_, axis=1)
         return probabilities
 
     def predict(self, X: Any) -> Dense:
         """(n,) labels: for each row the class of least energy."""
-        least = np.argmin(self._energies(X), axis=1)
+        least = np.argmin(self.energies(X), axis=1)
         labels: Dense = self.classes_[least]
         return labels
 
@@ -167,8 +177,18 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
         """
         return float(super().score(X, y, sample_weight))
 
-    def _energies(self, X: Any) -> Floats:
+    def energies(self, X: Any, rule: str | None = None) -> Floats:
+        """(n, n_classes) what each class would cost a row; the least is predicted.
+
+        Parameters
+        ----------
+        X : (n, D) rows
+        rule : "energy", "mean" or "vote"; default: ``rule_``
+        """
         check_is_fitted(self)
+        if rule is None:
+            rule = getattr(self, "rule_", self.rule)  # older model files have no rule_
+        check_choice("rule", rule, RULES)
         rows = self.transform_array(X)
         sizes = float(np.abs(rows).max(initial=0.0)), float(np.abs(self.centre_).max())
         factor = _HUGE_FACTOR if max(*sizes, self.unit_) > _HUGE else 1.0
@@ -177,11 +197,7 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
             self.rows_, self.starts_, self.perimeters_, self.margin_, self.n_neighbors
         )
         with thread_pool(check_jobs(self.n_jobs)):
-            return _of(learned, rows, self.rule)
-
-
-def _of(energies: ClassEnergies, rows: Floats, rule: str, own: Ints | None = None) -> Floats:
-    return energies.of(rows, own) if rule == "energy" else energies.nearest(rows, own)
+            return learned.by(rule, rows)
 
 
 def _temperature(energies: ClassEnergies, codes: Ints, rule: str, seed: int) -> float:
@@ -189,7 +205,7 @@ def _temperature(energies: ClassEnergies, codes: Ints, rule: str, seed: int) -> 
     own = np.random.default_rng(seed).permutation(len(codes))[:_SAMPLE]
     # A row alone in its class has no chance once it is left out.
     own = own[np.bincount(codes)[codes[own]] > 1]
-    found = _of(energies, energies.rows[own], rule, own)
+    found = energies.by(rule, energies.rows[own], own)
     found = np.where(np.isfinite(found), found, 1e6)
 
     def cost(log_temperature: float) -> float:

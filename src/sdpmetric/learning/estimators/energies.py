@@ -10,7 +10,8 @@ training rows and a margin W, the energy of class c is the sum of
   nearest row of the same class plus W.
 
 W is the mean distance of the training rows to their k nearest rows of the same class, so no unit
-enters. Why this rule and not others: benchmarks/README.md, bench-rules.
+enters. Why this rule and not others: benchmarks/README.md, bench-rules. The other rules, whose
+"energies" are the mean distance alone or the number of votes, are here too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ import numpy as np
 from ..._support.typing import Floats, Ints
 from ...linalg.blocks import RESULT_BYTES, blocks
 
-__all__ = ["ClassEnergies"]
+__all__ = ["RULES", "ClassEnergies"]
+
+RULES = "energy", "mean", "vote"
 
 _IMPOSTORS = 10  # m: the nearest rows of other classes that should be farther away
 
@@ -71,6 +74,11 @@ class ClassEnergies:
         # Rows that all coincide have no scale of their own: any one will do.
         return cls(rows, starts, perimeters, margin if margin > 0.0 else 1.0, n_neighbors)
 
+    def by(self, rule: str, queries: Floats, own: Ints | None = None) -> Floats:
+        """(queries, classes) energies by one of the `RULES`, the best class least."""
+        how = {"energy": self.of, "mean": self.nearest, "vote": self.votes}
+        return how[rule](queries, own)
+
     def of(self, queries: Floats, own: Ints | None = None) -> Floats:
         """(queries, classes) energies in units of the margin, the best class least.
 
@@ -89,6 +97,16 @@ class ClassEnergies:
                 _filled(self._near(distances, self.n_neighbors)).mean(axis=2) / self.margin
             )
         return means
+
+    def votes(self, queries: Floats, own: Ints | None = None) -> Floats:
+        """(queries, classes) votes of the k nearest rows of all classes, negative."""
+        counts = np.empty((len(queries), len(self.starts) - 1))
+        k = min(self.n_neighbors, len(self.rows))
+        for block, distances in self._distances(queries, own):
+            nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
+            voters = np.searchsorted(self.starts, nearest, side="right") - 1
+            counts[block] = (voters[:, :, None] == np.arange(counts.shape[1])).sum(axis=1)
+        return -counts
 
     def _distances(self, queries: Floats, own: Ints | None) -> Iterator[tuple[slice, Floats]]:
         # Three arrays of this size are alive at a time.

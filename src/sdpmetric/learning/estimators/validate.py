@@ -16,16 +16,16 @@ from ...linalg.sparse_format import check_sparse
 __all__ = ["rows_to_fit", "set_fitted", "validated"]
 
 _COLUMNS = ("n_features_in_", "feature_names_in_")
+_KEPT = np.dtype(np.float64), np.dtype(np.float32)
+_UNCHECKED = "no_validation"  # scikit-learn's word for a y that it is not to look at
 
 
 def validated(estimator: Any, X: Any) -> Items:
     """Return X as `Items`, checked by scikit-learn's rules against the columns of the fit."""
-    return _checked(estimator, X, "no_validation", reset=False)[0]
+    return _checked(estimator, X, _UNCHECKED, reset=False)[0]
 
 
-def rows_to_fit(
-    estimator: Any, X: Any, y: Any = "no_validation"
-) -> tuple[Items, Any, dict[str, Any]]:
+def rows_to_fit(estimator: Any, X: Any, y: Any = _UNCHECKED) -> tuple[Items, Any, dict[str, Any]]:
     """Check the rows of a fit, and leave the estimator as it is.
 
     scikit-learn's check would set the attributes of the columns at once. But a fit that is refused
@@ -56,6 +56,10 @@ def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Items, Any
             "SDPMetric and TripletSDPMetric fit and transform Dask arrays, and X.compute() makes a "
             "NumPy array."
         )
+    if reset and _is_plain(X, y):
+        items, estimator.n_features_in_ = items_of(X), X.shape[1]
+        check_finite(items, scan=True)
+        return items, y if isinstance(y, np.ndarray) else None
     given = X
     check_sparse(X)  # scikit-learn would have SciPy convert a damaged matrix
     try:
@@ -66,7 +70,7 @@ def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Items, Any
                 y,
                 reset=reset,
                 accept_sparse="csr",
-                dtype=[np.float64, np.float32],
+                dtype=list(_KEPT),
                 # scikit-learn's message does not name the row and the column: `check_finite` does.
                 ensure_all_finite=False,
             )
@@ -84,3 +88,16 @@ def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Items, Any
     # Fits need the column extremes later: the pass for NaN finds these too.
     check_finite(items, scan=reset, columns=names_of(given))
     return items, y
+
+
+def _is_plain(X: Any, y: Any) -> bool:
+    """Whether scikit-learn's check of a fit would find nothing: its look takes 0.2 ms.
+
+    X is an array of float32 or float64, y a label for each of its rows, whole numbers, or not
+    checked.
+    """
+    if type(X) is not np.ndarray or X.dtype not in _KEPT or X.ndim != 2 or 0 in X.shape:
+        return False
+    if type(y) is np.ndarray:
+        return y.shape == X.shape[:1] and y.dtype.kind in "iu"
+    return isinstance(y, str) and y == _UNCHECKED

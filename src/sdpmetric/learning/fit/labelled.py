@@ -13,7 +13,8 @@ from ..._support.typing import Floats, Ints
 from ...linalg.items import Items
 from ...problem.checks import as_weights
 from ...triplets.all_triplets import AllTriplets
-from ...triplets.knn import check_triplet_memory, cross_triplets, mine
+from ...triplets.crossed import cross_comparisons
+from ...triplets.knn import check_triplet_memory, mine
 from .prepared import Prepared, Solvable
 from .run import Fit
 
@@ -57,9 +58,9 @@ class LabelledRows:
 
     def check_memory(self, rule: TripletRule) -> None:
         """Raise MemoryError if the triplets of a rule cannot fit into memory."""
-        # For all triplets, the k-nearest ones are codes of 8 bytes, twice at the same time.
-        each = 16.0 if rule.triplets == "all" else 48.0
-        check_triplet_memory(self.codes, rule.n_neighbors, rule.n_impostors, each)
+        # Two numbers of 4 bytes and a margin each; codes of 8 bytes, twice at the same time, where
+        # the k-nearest triplets are only the first of all.
+        check_triplet_memory(self.codes, rule.n_neighbors, rule.n_impostors, 16.0)
 
     def search(
         self, rule: TripletRule, components: Floats | None = None, report: Report | None = None
@@ -79,11 +80,9 @@ class LabelledRows:
             weights = np.ones(len(self.codes)) if self.weights is None else self.weights
             everything = AllTriplets(self.codes, near, weights)
             return fit.prepare_all(self.X, everything, everything.codes(far)), everything.count()
-        indices = cross_triplets(near, far)
-        given = None if self.weights is None else self.weights[indices[:, 0]]
-        # Comparisons of weight 0 are left out of the problem, so they do not count.
-        count = len(indices) if given is None else int(np.count_nonzero(given))
-        return fit.prepare(self.X, indices, given), count
+        anchors = None if self.weights is None else self.weights[: len(near)]
+        comparisons = cross_comparisons(near, far, anchors)
+        return fit.prepare_comparisons(self.X, comparisons), len(comparisons)
 
 
 def anchor_weights(class_weight: Any, classes: Any, codes: Ints) -> Floats | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -17,6 +18,7 @@ from ..._support.memory import check_memory
 from ..._support.typing import Floats, Ints
 from ..._support.warnings import warn
 from ...linalg.items import Items
+from ...problem.comparisons import Comparisons
 from ...problem.losses import Loss
 from ...problem.prior import Prior
 from ...problem.result import Callback, Progress, Result, Solution, Status
@@ -88,13 +90,19 @@ class Fit:
     def prepare(self, X: Items, indices: Ints, weights: Floats | None) -> ListedComparisons:
         """Prepare checked items and comparisons for a solver."""
         self._check_memory(len(indices) if weights is None else int(np.count_nonzero(weights)))
-        return ListedComparisons(self._problem(X, indices, weights))
+        return ListedComparisons(Problem.from_triplets(X, indices, weights, **self._terms))
+
+    def prepare_comparisons(self, X: Items, comparisons: Comparisons) -> ListedComparisons:
+        """Prepare checked items and comparisons that are on edges already."""
+        self._check_memory(0)  # they are there already
+        return ListedComparisons(Problem.of(X, comparisons, **self._terms))
 
     def prepare_all(self, X: Items, triplets: AllTriplets, codes: Ints) -> EveryTriplet:
         """All triplets of labelled rows, ready to be solved; those in ``codes`` give the units."""
         self._check_memory(len(codes))
         # Every item stays: a later working set may mention rows that the first one does not.
-        problem = self._problem(X, *triplets.indices(codes), every_item=True)
+        given = triplets.indices(codes)
+        problem = Problem.from_triplets(X, *given, every_item=True, **self._terms)
         limits = self.limits
         return EveryTriplet(WorkingTriplets(problem, triplets, codes, limits.seed, limits.deadline))
 
@@ -132,18 +140,10 @@ class Fit:
         if self.prior.matrix is None and self.prior.weight > 0.0 and self.n_components is None:
             check_memory(16.0 * D * D, f"The {D:,} components of a metric with an identity prior")
 
-    def _problem(
-        self, X: Items, indices: Ints, weights: Floats | None, *, every_item: bool = False
-    ) -> Problem:
-        return Problem.from_triplets(
-            X,
-            indices,
-            weights,
-            loss=self.loss,
-            C=self.C,
-            prior=self.prior,
-            every_item=every_item,
-        )
+    @property
+    def _terms(self) -> dict[str, Any]:
+        """The terms of the objective, as a problem takes them."""
+        return {"loss": self.loss, "C": self.C, "prior": self.prior}
 
     def _status(self, solution: Solution) -> Status:
         """The status of a fit, decided by its gap."""

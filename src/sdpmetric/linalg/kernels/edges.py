@@ -82,8 +82,9 @@ def number_pairs(starts: Any, highs: Any, positions: Any, edges: Any, numbers: A
 @jit
 def differences(d: Any, near: Any, far: Any, low: Any, high: Any, out: Any) -> None:
     """``out[r] = d[far[r]] - d[near[r]]``."""
-    for r in range(low, high):
-        out[r] = d[far[r]] - d[near[r]]
+    near, far, out = near[low:high], far[low:high], out[low:high]
+    for r in range(len(near)):
+        out[r] = d[np.uint64(far[r])] - d[np.uint64(near[r])]
 
 
 @jit
@@ -92,8 +93,8 @@ def scatter(w: Any, near: Any, far: Any, out: Any) -> None:
     # One thread, since comparisons that share an edge add to the same number. Most slopes are zero.
     for r in range(len(w)):
         if w[r] != 0.0:
-            out[far[r]] += w[r]
-            out[near[r]] -= w[r]
+            out[np.uint64(far[r])] += w[r]
+            out[np.uint64(near[r])] -= w[r]
 
 
 @jit
@@ -102,9 +103,10 @@ def scatter_sums(w: Any, near: Any, far: Any, d: Any, out: Any) -> tuple[float, 
     far_sum = total = 0.0
     for r in range(len(w)):
         if w[r] != 0.0:
-            out[far[r]] += w[r]
-            out[near[r]] -= w[r]
-            far_sum += w[r] * d[far[r]]
+            longer = np.uint64(far[r])
+            out[longer] += w[r]
+            out[np.uint64(near[r])] -= w[r]
+            far_sum += w[r] * d[longer]
             total += w[r]
     return far_sum, total
 
@@ -163,12 +165,12 @@ def laplacian_rows(
         own = Y[i]
         for e in range(upper[i], upper[i + 1]):
             if weights[e] != 0.0:
-                w, y = Y.dtype.type(weights[e]), Y[edges[e, 1]]
+                w, y = Y.dtype.type(weights[e]), Y[np.uint64(edges[e, 1])]
                 for c in range(width):
                     total[c] += w * (own[c] - y[c])
         # `list_lower` moved the bounds on by one item.
         for p in range(lower[i - 1] if i > 0 else 0, lower[i]):
-            w, y = Y.dtype.type(values[p]), Y[items[p]]
+            w, y = Y.dtype.type(values[p]), Y[np.uint64(items[p])]
             for c in range(width):
                 total[c] += w * (own[c] - y[c])
         out[i - low] = total
@@ -181,7 +183,7 @@ def add_laplacian(edges: Any, weights: Any, Y: Any, out: Any) -> None:
     for e in range(len(weights)):
         w = Y.dtype.type(weights[e])
         if w != 0.0:
-            a, b = edges[e, 0], edges[e, 1]
+            a, b = np.uint64(edges[e, 0]), np.uint64(edges[e, 1])
             for c in range(width):
                 change = w * (Y[a, c] - Y[b, c])
                 out[a, c] += change

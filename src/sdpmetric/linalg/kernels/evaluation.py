@@ -8,7 +8,7 @@ import numpy as np
 
 from .edges import add_laplacian, differences, scatter_sums
 from .jit import jit_reproducible
-from .margins import parabola_rho, parabola_slopes, parabola_sums
+from .margins import parabola_rho, parabola_slopes
 from .rows import add_squared_distances
 
 __all__ = ["evaluate"]
@@ -30,9 +30,10 @@ def evaluate(
 
     ``scale`` is the factor of squared distances between rows of Y, ``guess`` where the search for
     rho starts, ``comparisons`` are (edges, near, far), ``prior`` are the distances of the edges
-    under M0 (not read if t is 0). ``out`` are arrays of zeros for the results: distances of the
-    edges, margins, edge weights, the Laplacian of these times Y. They are not returned: Numba runs
-    Python code to return an array, and Ctrl-C in there becomes a SystemError.
+    under M0 (not read if t is 0). ``out`` are arrays of zeros for the results (margins may be
+    anything): distances of the edges, margins, edge weights, the Laplacian of these times Y. They
+    are not returned: Numba runs Python code to return an array, and Ctrl-C in there becomes a
+    SystemError.
 
     Returns
     -------
@@ -48,9 +49,8 @@ def evaluate(
         mixed[e] = distances[e] if t == 0.0 else (1.0 - t) * distances[e] + t * prior[e]
     w = np.empty(m)
     differences(mixed, near, far, 0, m, z)
-    rho = parabola_rho(z, c, guess, parabola)
-    paid, _, curvature = parabola_sums(z, c, rho, parabola, 0, m)
-    parabola_slopes(z, c, rho, parabola, 0, m, w)
+    rho, paid, curvature = parabola_rho(z, c, guess, parabola)
+    parabola_slopes(z, c, rho, parabola, w)
     far_sum, total = scatter_sums(w, near, far, mixed, weights)
     inner = 0.0
     for e in range(E):

@@ -1,4 +1,8 @@
-"""Compile loops with Numba: options and cache."""
+"""Compile loops with Numba: options and cache.
+
+A negative index counts from the end, also in compiled code: a check at each access, which can keep
+a loop from being vectorised. Loops that run from 0 on and unsigned indices have no such check.
+"""
 
 from __future__ import annotations
 

@@ -27,16 +27,14 @@ _MAX_TRIALS = 200  # doubling and bisection alone need about 100; Newton needs a
 
 
 @jit
-def parabola_sums(
-    z: Any, c: Any, rho: Any, parabola: Any, low: Any, high: Any
-) -> tuple[float, float, float]:
+def parabola_sums(z: Any, c: Any, rho: Any, parabola: Any) -> tuple[float, float, float]:
     """Sum ``c[r]`` times value, slope and curvature of a loss at ``z[r] - rho``.
 
     The loss is a parabola between its knee and its tangent; see `problem.losses.parabola`.
     """
     knee, width, scale = parabola
     value = slope = curvature = 0.0
-    for r in range(low, high):
+    for r in range(len(z)):
         u = knee - (z[r] - rho)
         v = min(max(u, 0.0), width)
         value += c[r] * (v * (2.0 * u - v))
@@ -94,20 +92,25 @@ def next_rho(bracket: Any, slopes: Any, curvature: Any) -> Any:
 
 
 @jit_reproducible
-def parabola_rho(z: Any, c: Any, guess: Any, parabola: Any) -> float:
-    """Return the best rho of such a loss, by the steps of `next_rho`."""
+def parabola_rho(z: Any, c: Any, guess: Any, parabola: Any) -> tuple[float, float, float]:
+    """Return the best rho of such a loss, by the steps of `next_rho`; the loss, its curvature."""
     bracket, done = first_bracket(guess), False
+    rho = value = curvature = 0.0
     while not done:
-        _, slopes, curvature = parabola_sums(z, c, bracket[0], parabola, 0, len(z))
+        rho = bracket[0]
+        value, slopes, curvature = parabola_sums(z, c, rho, parabola)
         bracket, done = next_rho(bracket, slopes, curvature)
-    return float(bracket[0])
+    if rho != bracket[0]:  # the last step was not tried
+        rho = bracket[0]
+        value, slopes, curvature = parabola_sums(z, c, rho, parabola)
+    return rho, value, curvature
 
 
 @jit_reproducible
-def parabola_slopes(z: Any, c: Any, rho: Any, parabola: Any, low: Any, high: Any, out: Any) -> None:
+def parabola_slopes(z: Any, c: Any, rho: Any, parabola: Any, out: Any) -> None:
     """``out[r] = c[r] |slope|`` of such a loss at ``z[r] - rho``."""
     knee, width, scale = parabola
-    for r in range(low, high):
+    for r in range(len(z)):
         out[r] = c[r] * (2.0 * min(max(knee - (z[r] - rho), 0.0), width) / scale)
 
 

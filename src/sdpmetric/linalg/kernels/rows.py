@@ -65,8 +65,9 @@ def _squared_distance(X: Any, i: Any, Y: Any, j: Any) -> Any:
 @jit
 def add_squared_distances(X: Any, Y: Any, a: Any, b: Any, low: Any, high: Any, out: Any) -> None:
     """``out[e] += |X[a[e]] - Y[b[e]]|^2`` for low <= e < high."""
-    for e in range(low, high):
-        out[e] += squared_distance(X, a[e], Y, b[e])
+    a, b, out = a[low:high], b[low:high], out[low:high]
+    for e in range(len(a)):
+        out[e] += squared_distance(X, np.uint64(a[e]), Y, np.uint64(b[e]))
 
 
 @jit
