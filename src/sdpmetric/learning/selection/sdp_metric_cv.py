@@ -83,14 +83,14 @@ time_limit, random_state, n_jobs, checkpoint
         Grids for the parameters of the same names of `SDPMetric`. On a path, later rounds choose
         their comparisons once, under the metric at its default C, or else its middle one.
     cv : None, int, splitter or iterable, default=None
-        None: five stratified folds, twice over for fewer than 1,000 rows. All settings are tried
-        on the first five folds (from 1,000 rows on, the first two), and the best two (from 1,000
-        rows on, the best), the default settings and the prior alone on the others, until 6,000 rows
-        were held out; from 50,000 rows on there is a single fifth. Coordinates are compared first, with the default settings:
-        those clearly behind, and the last of three, go no further. If ``groups`` are given to
-        `fit`, folds are made of these, and all settings are tried on all of them. Of more than
-        2,000 training rows a sample (2,000, or an eighth) gives the triplets of these fits; all of
-        them can be near or far rows, and vote.
+        None: five stratified folds, twice over for fewer than 1,000 rows. All settings are tried on
+        the first five folds (from 1,000 rows on, the first two), and the best two (from 1,000 rows
+        on, the best), the default settings and the prior alone on the others, until 6,000 rows were
+        held out; from 50,000 rows on there is a single fifth. Coordinates are compared first, with
+        the default settings: those clearly behind, and the last of three, go no further. If
+        ``groups`` are given to `fit`, folds are made of these, and all settings are tried on all of
+        them. Of more than 2,000 training rows a sample (2,000, or an eighth) gives the triplets of
+        these fits; all of them can be near or far rows, and vote.
     scoring : "knn", "triplets" or a classifier, default="knn"
         "knn": accuracy of a vote of three nearest neighbours among the training rows. "triplets":
         share of held-out triplets answered correctly. A classifier takes the place of the vote.
