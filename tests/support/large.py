@@ -9,9 +9,9 @@ from unittest import mock
 
 import numpy as np
 
-from sdpmetric.linalg import blocks, dense_items, laplacian, products, sparse_items
+from sdpmetric.linalg import blocks, dense_items, gram, laplacian, products, sparse_items
 from sdpmetric.problem import objective, screening
-from sdpmetric.spectraplex import oracle
+from sdpmetric.spectraplex import formed, oracle
 from sdpmetric.triplets import all_triplets, remembered, streamed
 
 __all__ = ["as_if_large"]
@@ -39,6 +39,9 @@ def as_if_large(rng: np.random.Generator) -> Iterator[None]:
         (products, "PRODUCT", 1),
         (products, "SMALL_PRODUCT", 0),
         (products, "EDGE_NUMBERS", 1),
+        (gram, "blocks", few_rows),
+        (gram, "_TILE", 3),
+        (gram, "_PART", 1),
         (all_triplets, "_TILE", tuple(rng.integers(8, 40, size=2).tolist())),
     ]
     drawn: list[tuple[Any, str, Any]] = [
@@ -46,6 +49,7 @@ def as_if_large(rng: np.random.Generator) -> Iterator[None]:
         (objective, "_SINGLE_LEAST", 0),
         (screening, "_MANY", 1),
         (oracle, "_LOOSE", 0),
+        (formed, "_LEAST", 0),
         (streamed, "_FORMED", 0),
         (remembered, "_MOST", 0),
     ]

@@ -31,6 +31,11 @@ class DenseItems(Items):
         self.raw = X
         self.shape, self.dtype = X.shape, X.dtype
 
+    @property
+    def array(self) -> Dense | None:
+        whole: Dense = self.raw
+        return whole if whole.flags.c_contiguous else None
+
     def times(self, P: Floats, *, exact: bool = False) -> Dense:
         if not exact or self.dtype == _DOUBLE:
             return products.times(self.raw, P)

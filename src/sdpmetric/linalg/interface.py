@@ -56,6 +56,11 @@ class Items(ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
+    @property
+    def array(self) -> Dense | None:
+        """All rows as one array, not to be written to; None if memory has none, row by row."""
+        return None
+
     # Products: the only ones of a fit that cost n D.
 
     @abstractmethod

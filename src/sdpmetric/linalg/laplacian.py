@@ -7,6 +7,7 @@ from functools import cached_property
 from threading import local
 
 import numpy as np
+import numpy.typing as npt
 
 from .._support.typing import Dense, Floats, Ints
 from ..engines.threads import map_parts
@@ -52,10 +53,11 @@ class Laplacian:
         """Whether the product with Y is worth the second list."""
         return len(self.edges) * int(Y.shape[1]) > EDGE_NUMBERS
 
-    def rows_of(self, Y: Dense) -> Callable[[slice], Dense]:
+    def rows_of(self, Y: Dense, dtype: npt.DTypeLike | None = None) -> Callable[[slice], Dense]:
         """A function that makes some rows of the product with Y, for any thread.
 
-        The next call of the same thread overwrites them.
+        The next call of the same thread overwrites them. They are computed in Y's precision, or in
+        a higher one if ``dtype`` asks for it.
         """
         listed, room = self._lists, local()
 
@@ -63,7 +65,7 @@ class Laplacian:
             n = part.stop - part.start
             # One array for all blocks: a new one costs the system a fault for each of its pages.
             if len(getattr(room, "rows", ())) < n:
-                room.rows = np.empty((n, Y.shape[1]), dtype=Y.dtype)
+                room.rows = np.empty((n, Y.shape[1]), dtype or Y.dtype)
             out: Dense = room.rows[:n]
             laplacian_rows(self.edges, self.weights, *listed, Y, part.start, part.stop, out)
             return out

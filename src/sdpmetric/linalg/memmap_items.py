@@ -38,6 +38,10 @@ class MemmapItems(DenseItems):
         super().__init__(X)
         self.folder = folder_of(X) if folder is None else folder
 
+    @property
+    def array(self) -> Dense | None:
+        return None  # it may be larger than memory, and is slow to read out of order
+
     def times(self, P: Floats, *, exact: bool = False) -> Dense:
         return self._times_by_blocks(P, _DOUBLE if exact else self.dtype)
 

@@ -36,6 +36,10 @@ class StackedItems(DenseItems):
         whole: Dense = np.concatenate(self.pieces)
         return whole
 
+    @property
+    def array(self) -> Dense | None:
+        return None
+
     def times(self, P: Floats, *, exact: bool = False) -> Dense:
         return self._times_by_blocks(P, _DOUBLE if exact else self.dtype)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._support.typing import Dense, Floats
+from ..linalg.gram import signed_gram
 
 if TYPE_CHECKING:
     from .objective import EdgeObjective
@@ -93,6 +95,16 @@ class EdgePoint:
 
     def times(self, V: Floats, /) -> Floats:
         return self.objective.signed_scatter(self.edge_weights, V)
+
+    @property
+    def may_form(self) -> bool:
+        return self.objective.X.array is not None
+
+    def formed(self, check: Callable[[], None], /) -> tuple[Floats, float]:
+        o = self.objective
+        G, rounding = signed_gram(o.X, o.comparisons.edges, self.edge_weights, check)
+        G *= o.scale
+        return G, o.scale * rounding + _EPS * float(np.linalg.norm(G))
 
     def toward(self, V: Floats, /) -> EdgeLine:
         return EdgeLine(self, self.objective.learned_distances(V)[0])

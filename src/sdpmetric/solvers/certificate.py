@@ -85,12 +85,16 @@ class Monitor:
         """Make the monitor of a solver that starts now."""
         return cls(limits.oracle(objective), objective.learned_share, limits, limits.upper_bound)
 
-    def leading(self, point: FactorPoint, k: int = 1) -> Leading:
-        """Return k leading eigenpairs of G, closely enough for a certificate of this point."""
+    def leading(self, point: FactorPoint, k: int = 1, most: int = 0) -> Leading:
+        """Return k leading eigenpairs of G, closely enough for a certificate of this point.
+
+        Up to ``most`` of them if more cost nothing.
+        """
         if self.learned_share == 0.0:  # M is the prior, whatever G is
             return Leading(np.array([-np.inf]), point.P[:, :1], -np.inf)
         tol = 0.1 * self.limits.tol
-        return self.oracle.leading(point, k, tol=tol, reached=point.inner_GM, near=point.P)
+        inner = point.inner_GM
+        return self.oracle.leading(point, k, most=most, tol=tol, reached=inner, near=point.P)
 
     def prove(self, point: FactorPoint) -> float:
         """Certify a point with an eigenvector of its own; return the gap."""

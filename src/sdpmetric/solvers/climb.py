@@ -23,7 +23,9 @@ __all__ = ["IDLE", "Climb"]
 
 IDLE = 1e-8  # a column direction with less of the trace is dropped before growing
 _GROW_BY = 8  # the least number of eigenvectors that a certificate computes
-_GROW_MOST = 64  # columns added at once: wide blocks make the certificate expensive
+# Columns added at once if each costs products: wide blocks make the Krylov method expensive. If the
+# matrix is decomposed, P may double.
+_GROW_MOST = 64
 _ARMIJO = 1e-4  # the usual constant: a step must gain this share of its predicted gain
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -210,10 +212,14 @@ class Climb:
         self.move_to(point, pairs)
         return point
 
-    def growth(self) -> int:
-        """Return how many directions to look for: as many as P has columns, within limits."""
+    def growth(self) -> tuple[int, int]:
+        """Return how many directions to look for, and how many if they cost nothing.
+
+        As many as P has columns, within limits.
+        """
         D, rank = map(int, self.point.P.shape)
-        return min(D, max(_GROW_BY, min(rank, _GROW_MOST, D - rank)))
+        most = min(D, max(_GROW_BY, min(rank, D - rank)))
+        return min(_GROW_MOST, most), most
 
     def grow(self, point: FactorPoint, V: Floats) -> bool:
         """Add the columns V with the weight that makes F largest; False if F does not grow."""

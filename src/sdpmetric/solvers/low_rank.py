@@ -121,7 +121,7 @@ def _certify_or_grow(climb: Climb, target: float) -> Status | None:
     if climb.stay_inside():
         return None  # the point was moved into the span: climb on from there
     free = oracle.confined is None
-    leading = monitor.leading(point, climb.growth())
+    leading = monitor.leading(point, *climb.growth())
     # lambda_max <= 0 was met for the first time: from now on all must stay inside the span.
     if free and oracle.confined is not None:
         if monitor.reached is not None:

@@ -11,7 +11,7 @@ from outside would hide it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from .._support.deadline import GRACE, Deadline, OutOfTimeError
 from .._support.typing import Floats
+from .formed import LIMIT, Forming
 from .krylov import BLOCK, certified_pairs
 
 __all__ = ["DENSE_LIMIT", "Leading", "Oracle", "project", "random_point"]
@@ -36,6 +37,10 @@ _EPS = float(np.finfo(np.float64).eps)
 # 0.37, 1.6 and 6.9 ms for a quarter.
 _PART = 4
 _SMALL = 32  # up to here ARPACK is not worth its call; above, its number of Lanczos vectors
+
+
+class _OverBudgetError(Exception):
+    """The Krylov method has multiplied more columns than it may."""
 
 
 class Operator(Protocol):
@@ -91,6 +96,10 @@ class Oracle:
     is too low, whatever the data: the probability is that of the random vectors of ``seed``.
     ``stage`` tells several oracles of one fit apart, so that no random vector serves twice.
 
+    The Krylov method takes long if r is in the hundreds. Up to ``formed_limit`` it may multiply a
+    limited number of columns. If they are not enough, a matrix that may be formed is formed and
+    decomposed, now and in all later calls. Its bound is proven by a factorisation (see `formed`).
+
     A bound may be made after ``deadline``, but in a quarter of its limit. If that is too short for
     a close bound, a loose one must do, with the same probability.
 
@@ -102,6 +111,7 @@ class Oracle:
         objective: Scattered,
         *,
         dense_limit: int = DENSE_LIMIT,
+        formed_limit: int = LIMIT,
         seed: int = 0,
         stage: tuple[int, ...] = (),
         deadline: Deadline | None = None,
@@ -110,6 +120,7 @@ class Oracle:
         self.dimension = objective.n_features
         self.dense_limit = dense_limit
         self.dense = self.dimension <= dense_limit
+        self.forming = Forming(self.dimension, formed_limit)
         self.seed, self.stage = seed, stage
         self.deadline = deadline or Deadline()
         self.products = 0
@@ -127,35 +138,64 @@ class Oracle:
         G: Operator,
         k: int = 1,
         *,
+        most: int = 0,
         tol: float = 0.0,
         reached: float = np.inf,
         near: Floats | None = None,
     ) -> Leading:
         """Return the k leading eigenpairs and a bound of lambda_max.
 
+        Up to ``most`` pairs if the matrix is decomposed, which costs the same for any number.
+
         Above the dense limit the bound may exceed lambda_max by a share ``tol``. ``reached`` is
         ``<G, M>``: if it is far below the bound, a share of that difference is exact enough. A gap
         of 0.2 need not be known to 1e-7. ``near`` are columns that may be close to eigenvectors,
         such as a factor of M; they save time.
         """
-        deadline = self.deadline.extended(GRACE)
-        found = self._decompose(G, k, deadline) if self.dense else None
+        deadline, most = self.deadline.extended(GRACE), max(k, most)
+        found = self._decompose(G, most, deadline) if self.dense else None
         if found is not None:
             return found
         start = self.directions(max(2 * k if near is None else k, BLOCK))
         if near is not None:
             start = np.hstack([_unit_columns(near), _unit_columns(start)])
-        pairs = certified_pairs(
-            lambda V: self._apply(G, V),
-            start,
-            k,
-            self.proofs,
-            goal=max(0.01 * tol, 1e-12),
-            reached=reached,
-            deadline=deadline,
-        )
+        goal, forming, pairs = max(0.01 * tol, 1e-12), self.forming, None
+
+        def search(budget: float) -> tuple[Floats, Floats, float]:
+            times, proofs = self._limited(G, self.products + budget), self.proofs
+            return certified_pairs(
+                times, start, k, proofs, goal=goal, reached=reached, deadline=deadline
+            )
+
+        if not forming.active and forming.allows(G) and not deadline.over:
+            try:
+                pairs = search(forming.budget)
+            except _OverBudgetError:
+                forming.active = True
+        if forming.active:
+            pairs = self._formed(G, most, tol, deadline)
+        # If a matrix takes too long, the Krylov method makes the bound that it can make in time.
+        pairs = search(np.inf) if pairs is None else pairs
         found = Leading(*pairs, rough=deadline.over)
         return found.without_zeros(_CLEAR * float(np.abs(found.values).max()))
+
+    def _limited(self, G: Operator, last: float) -> Callable[[Floats], Floats]:
+        """`_apply`, as long as there are no more than ``last`` products."""
+
+        def times(V: Floats) -> Floats:
+            if self.products + V.shape[1] > last:
+                raise _OverBudgetError
+            return self._apply(G, V)
+
+        return times
+
+    def _formed(
+        self, G: Operator, k: int, tol: float, deadline: Deadline
+    ) -> tuple[Floats, Floats, float] | None:
+        """Leading pairs of a matrix that is formed, if possible."""
+        pairs = self.forming.pairs(G, k, tol, deadline)
+        self.products += 0 if pairs is None else self.dimension
+        return pairs
 
     def arpack(self, G: Operator, *, tol: float = 0.0) -> Leading:
         """Return the leading eigenpair by ARPACK, for steps; ``bound`` is only an estimate.

@@ -155,24 +155,27 @@ def laplacian_rows(
     high: Any,
     out: Any,
 ) -> None:
-    """Fill ``out`` with rows low .. high - 1 of ``sum_e weights_e (e_a - e_b)(e_a - e_b)' Y``."""
+    """Fill ``out`` with rows low .. high - 1 of ``sum_e weights_e (e_a - e_b)(e_a - e_b)' Y``.
+
+    In the precision of ``out``, which may be more than that of Y.
+    """
     width = Y.shape[1]
     # Differences before sums: an offset that all rows share, such as a time stamp's, then cancels
     # in y itself. As ``degree y - sum`` it would leave its rounding behind, times the offset of X.
-    total = np.empty(width, Y.dtype)
+    total = np.empty(width, out.dtype)
     for i in range(low, high):
         total[:] = 0.0
         own = Y[i]
         for e in range(upper[i], upper[i + 1]):
             if weights[e] != 0.0:
-                w, y = Y.dtype.type(weights[e]), Y[np.uint64(edges[e, 1])]
+                w, y = out.dtype.type(weights[e]), Y[np.uint64(edges[e, 1])]
                 for c in range(width):
-                    total[c] += w * (own[c] - y[c])
+                    total[c] += w * (out.dtype.type(own[c]) - y[c])
         # `list_lower` moved the bounds on by one item.
         for p in range(lower[i - 1] if i > 0 else 0, lower[i]):
-            w, y = Y.dtype.type(values[p]), Y[np.uint64(items[p])]
+            w, y = out.dtype.type(values[p]), Y[np.uint64(items[p])]
             for c in range(width):
-                total[c] += w * (own[c] - y[c])
+                total[c] += w * (out.dtype.type(own[c]) - y[c])
         out[i - low] = total
 
 
