@@ -22,7 +22,7 @@ from sdpmetric.linalg.items import items_of
 from sdpmetric.problem.losses import Hinge
 from sdpmetric.problem.prior import Prior
 from sdpmetric.problem.units import Problem
-from sdpmetric.spectraplex.oracle import project
+from sdpmetric.spectraplex.points import project
 
 # More items than the largest dimension: with fewer, the library would work in their span.
 N_ITEMS = 1500

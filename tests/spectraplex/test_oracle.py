@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from scipy.linalg import orth
 
-from sdpmetric.spectraplex.oracle import _top, project, random_point, span_basis
+from sdpmetric.spectraplex.oracle import _top
+from sdpmetric.spectraplex.points import project, random_point
+from sdpmetric.spectraplex.span import span_basis
 from tests.support.lanes import some
 from tests.support.problems import SMOOTH, Floats, random_case, random_psd
 

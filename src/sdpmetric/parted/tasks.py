@@ -23,7 +23,7 @@ from ..problem.losses import Loss
 from ..problem.margin import best_rho, weighted_slopes, weighted_sums
 from ..problem.objective import EdgeObjective
 from ..problem.units import scaled
-from ..spectraplex.oracle import span_basis
+from ..spectraplex.span import span_basis
 
 __all__ = [
     "LineMargins",

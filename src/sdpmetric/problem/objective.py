@@ -205,7 +205,7 @@ class EdgeObjective:
         """Yield R by QR of blocks of differences.
 
         A root and not the sum ``R' R`` itself, whose rounding would hide directions below 1e-8 of
-        the others (see `spectraplex.oracle.span_basis`).
+        the others (see `spectraplex.span.span_basis`).
         """
         edges = self.comparisons.forest(len(self.X))
         R, parts = np.zeros((0, self.n_features)), list(blocks(len(edges), self.n_features))

@@ -17,15 +17,16 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import eigh, qr, svd
+from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from .._support.deadline import GRACE, Deadline, OutOfTimeError
 from .._support.typing import Floats
 from .formed import LIMIT, Forming
 from .krylov import BLOCK, certified_pairs
+from .span import span_basis
 
-__all__ = ["DENSE_LIMIT", "Leading", "Oracle", "project", "random_point"]
+__all__ = ["DENSE_LIMIT", "Leading", "Oracle"]
 
 DENSE_LIMIT = 1024  # up to here the whole matrix is decomposed; above it, a block Krylov method
 _COLUMNS = 64  # unit vectors multiplied at once: X times all of them would be another X
@@ -317,47 +318,3 @@ def _top(A: Floats, k: int, rounding: float) -> Leading:
     values, V = values[: -k - 1 : -1], V[:, : -k - 1 : -1]
     residual = float(np.linalg.norm(A @ V[:, 0] - values[0] * V[:, 0]))
     return Leading(values, V, float(values[0]) + residual + rounding)
-
-
-def span_basis(R: Floats, n_rows: int) -> Floats | None:
-    """Return an orthonormal basis of the row space of R, or None if it is the whole space.
-
-    ``R' R`` is the scatter of ``n_rows`` differences. The rank is that of R with columns of unit
-    length, so that it does not depend on the units of the features: a column in millimetres beside
-    one in light years is still a direction. Of R and not of R' R, whose rounding would hide
-    directions below 1e-8 of the others; a bound that forgets one is no bound.
-    """
-    D = R.shape[1]
-    lengths = np.linalg.norm(R, axis=0)
-    live = np.flatnonzero(lengths > 0.0)
-    _, s, Vt = svd(R[:, live] / lengths[live], full_matrices=False)
-    kept = s > max(n_rows, D) * np.finfo(float).eps * s[0]
-    if kept.sum() == D:
-        return None
-    basis = np.zeros((D, int(kept.sum())))
-    if kept.sum() == len(live):
-        basis[live, np.arange(len(live))] = 1.0
-    else:
-        basis[live] = qr(lengths[live, None] * Vt[kept].T, mode="economic")[0]
-    return basis
-
-
-def project(A: Floats) -> Floats:
-    """Return the point of the spectraplex nearest to a symmetric matrix.
-
-    >>> import numpy as np
-    >>> project(np.diag([3.0, 1.0])).round(6).tolist()
-    [[1.0, 0.0], [0.0, 0.0]]
-    """
-    values, V = eigh(A)
-    descending = values[::-1]
-    steps = (np.cumsum(descending) - 1.0) / np.arange(1, len(values) + 1)
-    shift = steps[np.flatnonzero(descending > steps)[-1]]
-    nearest: Floats = (V * np.maximum(values - shift, 0.0)) @ V.T
-    return nearest
-
-
-def random_point(dimension: int, rank: int, rng: np.random.Generator) -> Floats:
-    """Return a random M of the given rank in the spectraplex."""
-    P = rng.standard_normal((dimension, rank))
-    return P @ P.T / np.vdot(P, P)
