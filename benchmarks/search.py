@@ -56,9 +56,11 @@ def main(argv: list[str] | None = None) -> None:
     arguments.add_argument("--splits", type=int, default=4)
     arguments.add_argument("--sets", nargs="+", choices=[*SMALL, *LARGE], default=list(SMALL))
     arguments.add_argument("--label", default=NOW)
+    arguments.add_argument("--doubt", type=float, help="another one, with a label of its own")
     options = arguments.parse_args(argv)
     cells = kept()
-    names = [EUCLIDEAN, DEFAULTS, options.label]
+    given = {} if options.doubt is None else {"doubt": options.doubt}
+    names = [EUCLIDEAN, DEFAULTS, options.label if not given else f"doubt {options.doubt:g}"]
     with progress() as bar:
         task = bar.add_task("splits", total=options.splits * len(options.sets))
         for seed in range(FIRST_SEED, FIRST_SEED + options.splits):
@@ -66,7 +68,9 @@ def main(argv: list[str] | None = None) -> None:
                 missing = [name for name in names if (data, seed, name) not in cells]
                 if missing:
                     rows = (SMALL | LARGE)[data](seed)
-                    cells |= {(data, seed, name): trial(name, rows, seed) for name in missing}
+                    cells |= {
+                        (data, seed, name): trial(name, rows, seed, given) for name in missing
+                    }
                     write(cells)
                 bar.advance(task)
     report(cells)
@@ -81,15 +85,17 @@ def kept() -> Cells:
     return {(c["set"], c["seed"], c["name"]): c["found"] for c in cells}
 
 
-def trial(name: str, rows: Split, seed: int) -> dict[str, Any]:
+def trial(name: str, rows: Split, seed: int, given: dict[str, Any]) -> dict[str, Any]:
     X, y, X_new, y_new = rows
     if name == EUCLIDEAN:
         return {"error": knn_error(X, y, X_new, y_new), "rows": len(y_new), "cpu": 0.0}
-    make: Any = SDPMetric if name == DEFAULTS else SDPMetricCV
+    default = name == DEFAULTS
+    metric: Any = SDPMetric() if default else SDPMetricCV(**given)
+    metric.set_params(n_jobs=1, random_state=seed)
     began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        metric = make(n_jobs=1, random_state=seed).fit(X, y)
+        metric.fit(X, y)
     cpu = time.process_time() - began
     error = knn_error(metric.transform(X), y, metric.transform(X_new), y_new)
     found = {"error": error, "rows": len(y_new), "cpu": cpu}

@@ -97,12 +97,12 @@ time_limit, random_state, n_jobs, checkpoint
     search : {"stages", "product"}, default="stages"
         "stages": one grid after the other, later ones near the best C. "product": all
         combinations.
-    doubt : float, default=2.0
+    doubt : float, default=1.0
         How clear a gain has to be. The default settings and the prior alone (in raw or standard
         coordinates; whitened ones are learned) meet without privilege. If the prior alone is
         better, it is replaced only by a candidate that gains more than this many standard errors
-        over the splits (folds overlap, so one would be too few; a single split has none); else
-        the default settings are replaced for half as many. Fits to a sample of triplets are worse
+        over the splits (a single split has no standard error); else the default settings are
+        replaced for half as many. Fits to a sample of triplets are worse
         than the last fit will be: then the prior alone has no privilege.
     one_standard_error : bool, default=False
         Choose the simplest candidate within one standard error of the best: the one that leans
@@ -159,7 +159,7 @@ n_triplets_, eigenvalues_, retained_, history_
         cv: Any = None,
         scoring: Any = "knn",
         search: str = "stages",
-        doubt: float = 2.0,
+        doubt: float = 1.0,
         one_standard_error: bool = False,
         solver: str = "low-rank",
         solver_options: dict[str, Any] | None = None,

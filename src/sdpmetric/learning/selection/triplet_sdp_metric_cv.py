@@ -36,10 +36,12 @@ class TripletSDPMetricCV(SearchEstimator):
 
     Parameters
     ----------
-    Cs, n_components, loss, coordinates, h, prior, prior_weight, search, doubt, \
-one_standard_error, solver, solver_options, search_tol, tol, max_iter, time_limit, random_state, \
+    Cs, n_components, loss, coordinates, h, prior, prior_weight, search, one_standard_error, \
+solver, solver_options, search_tol, tol, max_iter, time_limit, random_state, \
 n_jobs, checkpoint, progress
         As in `SDPMetricCV`; "within" coordinates are whitened by the scatter of near pairs.
+    doubt : float, default=2.0
+        As in `SDPMetricCV`, whose default is 1: what suits comparisons was not measured.
     cv : None, int, splitter or iterable, default=None
         Number of folds, or a splitter of comparisons. None: five folds; all settings are tried on
         three of them, from 5,000 comparisons on one, and the best three on the others.
