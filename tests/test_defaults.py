@@ -14,6 +14,7 @@ import sdpmetric
 OWN: dict[str, dict[str, Any]] = {
     "Cs": {"EmbeddingAdapter": 2},
     "coordinates": {"SDPMetric": "auto", "TripletSDPMetric": "auto"},
+    "doubt": {"SDPMetricCV": 1.0},  # chosen on labelled sets alone
     "by": {"ResponseKFold": "participant"},
     "h": {"Huber": 0.5, "Logistic": 0.5, "EmbeddingAdapter": 0.02},
     "n_impostors": {"SDPMetricCV": (10, 30), "knn_triplets": 3},

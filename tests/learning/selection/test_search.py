@@ -277,7 +277,9 @@ def test_other_scores(wine: tuple[Floats, Ints], scoring: Any) -> None:
 def test_stages_and_product(wine: tuple[Floats, Ints]) -> None:
     X, y = wine
     grids: dict[str, Any] = {"n_neighbors": [1, 3], "n_impostors": [1, 3], "n_rounds": 1}
+    # Close fits, so that a candidate has the same score wherever its fit started.
     grids |= {"prior_weight": [0.0, 0.4], "coordinates": ["raw", "standard"], "cv": 3}
+    grids |= {"search_tol": 1e-5, "doubt": 0.0}
     told: list[tuple[int, int]] = []
     stages = SDPMetricCV([2.0, 4.0], **grids, progress=lambda *now: told.append(now)).fit(X, y)
     assert told == [(i, 5) for i in range(1, 6)]
@@ -289,7 +291,7 @@ def test_stages_and_product(wine: tuple[Floats, Ints]) -> None:
     assert whole.best_score_ >= stages.best_score_
     for results in (stages.cv_results_, whole.cv_results_):
         assert {len(column) for column in results.values()} == {len(results["param_C"])}
-        assert np.all(results["max_gap"] <= 1e-2)
+        assert np.all(results["max_gap"] <= 1e-5)
 
 
 @pytest.mark.slow
