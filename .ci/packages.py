@@ -16,7 +16,10 @@ import venv
 from pathlib import Path
 
 SMOKE = Path(__file__).with_name("smoke.py")
-LARGEST = 1_000_000  # bytes of an sdist; results and pictures must stay out
+LARGEST = 1_250_000  # bytes of an sdist: source, tests and pages have a million
+LARGEST_FILE = 200_000  # bytes of a file in it
+DATA = (".png", ".jpg", ".jpeg", ".gif", ".npz", ".npy", ".parquet")
+RESULTS = ("peers.json",)  # a test compares the README with it; all other results must stay out
 # The site is not part of an sdist, so its pages cannot be required; another Python's path may lead
 # back to the project.
 UNSET = ("PYTHONPATH", "SDPMETRIC_BROWSER")
@@ -42,6 +45,9 @@ def try_sdist(dist: Path, arguments: list[str]) -> None:
     print(f"{sdist.name}: {size:,} bytes")
     if size > LARGEST:
         raise SystemExit(f"{sdist.name} has more than {LARGEST:,} bytes.")
+    with tarfile.open(sdist) as archive:
+        if unwanted := [member.name for member in archive if not belongs(member)]:
+            raise SystemExit(f"{sdist.name} has data, pictures or results: {', '.join(unwanted)}.")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with tarfile.open(sdist) as archive:
@@ -51,6 +57,14 @@ def try_sdist(dist: Path, arguments: list[str]) -> None:
         what = ("--editable", ".[all]", "--group", "test")
         run(python, "-m", "pip", "install", "--quiet", *what, cwd=tree)
         run(python, "-m", "pytest", "-n", "auto", "-q", *arguments, cwd=tree)
+
+
+def belongs(member: tarfile.TarInfo) -> bool:
+    """Whether a file is source, a test or a page, and no data, picture or result."""
+    path = Path(member.name)
+    is_result = path.parent.name == "results" and path.name not in RESULTS
+    is_data = path.suffix in DATA and "tests" not in path.parts
+    return not (is_result or is_data or member.size > LARGEST_FILE)
 
 
 def only(dist: Path, pattern: str) -> Path:
