@@ -69,6 +69,7 @@ COVERED_BY = {
     "learning/fit/labelled.py": "properties/test_errors.py",
     "learning/fit/parameters.py": "properties/test_errors.py",
     "learning/fit/prepared.py": "learning/selection/test_search.py",
+    "learning/fit/quiet.py": "learning/selection/test_search.py",
     "learning/fit/solve.py": "properties/test_errors.py",
     "learning/fitted.py": "displays/test_displays.py",
     "learning/selection/base.py": "learning/selection/test_search.py",

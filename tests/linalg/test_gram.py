@@ -83,10 +83,21 @@ def test_the_check_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
         signed_gram(DenseItems(np.eye(4)), np.array([[0, 1]]), np.ones(1), third)
 
 
+def test_rows_in_the_order_of_a_table_of_columns() -> None:
+    """Those of a DataFrame."""
+    rng = np.random.default_rng(1)
+    X, edges = rng.normal(size=(40, 7)), np.sort(rng.permutation(40).reshape(20, 2), axis=1)
+    edges = edges[np.lexsort(edges.T[::-1])]
+    weights = rng.normal(size=20)
+    expected, bound = signed_gram(DenseItems(X), edges, weights, lambda: None)
+    found, same = signed_gram(DenseItems(np.asfortranarray(X)), edges, weights, lambda: None)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert same == pytest.approx(bound)
+
+
 def test_only_rows_of_one_array_in_memory_are_one(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(6, 4))
     assert DenseItems(X).array is X
-    assert DenseItems(np.asfortranarray(X)).array is None
     assert StackedItems([X[:2], X[2:]]).array is None
     assert SparseItems(sp.csr_array(X)).array is None
     np.save(tmp_path / "X.npy", X)

@@ -121,12 +121,17 @@ def test_leading_pairs_of_a_part_or_of_the_whole_spectrum(n: int, k: int) -> Non
     assert expected[0] <= found.bound <= expected[0] + 1e-11
 
 
-def test_pairs_that_lapack_leaves_out_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The solver for a part of the spectrum may come back without a cluster of it."""
+@pytest.mark.parametrize("fails", [False, True])
+def test_pairs_that_lapack_leaves_out_are_found(
+    fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The solver for a part of the spectrum may come back without a cluster of it, or fail."""
 
     def short(A: Floats, **_: object) -> tuple[Floats, Floats]:
+        if fails:
+            raise np.linalg.LinAlgError("Internal Error.")
         return np.zeros(0), np.zeros((len(A), 0))
 
-    monkeypatch.setattr("sdpmetric.spectraplex.oracle.eigh", short)
+    monkeypatch.setattr("sdpmetric.spectraplex.formed.eigh", short)
     found = _top(np.diag(np.arange(40.0)), 2, 0.0)
     assert found.values.tolist() == [39.0, 38.0]

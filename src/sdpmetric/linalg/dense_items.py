@@ -34,7 +34,7 @@ class DenseItems(Items):
     @property
     def array(self) -> Dense | None:
         whole: Dense = self.raw
-        return whole if whole.flags.c_contiguous else None
+        return whole
 
     def times(self, P: Floats, *, exact: bool = False) -> Dense:
         if not exact or self.dtype == _DOUBLE:

@@ -50,6 +50,7 @@ def signed_gram(
     """
     array = X.array
     assert array is not None
+    array = np.ascontiguousarray(array)  # the compiled loop goes along rows
     n, D = array.shape
     out, parts = np.zeros((D, D)), list(blocks(n, D, _BLOCK_BYTES))
     rows_of, mean = Laplacian(edges, weights, n).rows_of(array, np.float64), X.mean()
@@ -69,7 +70,9 @@ def signed_gram(
     rows = parts[0].stop
     sums = gamma(rows + len(parts) + 4) * sizes[1]
     sums += gamma(most + 3) * np.array([np.linalg.norm(terms[part]) for part in parts])
-    return out, 1.01 * float(sizes[0] @ sums)  # the sizes are rounded, too, but by far less
+    # The root of two, since the lower triangle repeats the errors of the upper one, and a little
+    # for the rounding of the sizes.
+    return out, 1.43 * float(sizes[0] @ sums)
 
 
 def _fill(

@@ -58,7 +58,7 @@ class Items(ABC):
 
     @property
     def array(self) -> Dense | None:
-        """All rows as one array, not to be written to; None if memory has none, row by row."""
+        """All rows as one array, not to be written to; None unless memory has it."""
         return None
 
     # Products: the only ones of a fit that cost n D.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .._support.memory import available_memory
 from .._support.typing import Dense, Floats
 from ..linalg.gram import signed_gram
 
@@ -98,7 +99,11 @@ class EdgePoint:
 
     @property
     def may_form(self) -> bool:
-        return self.objective.X.array is not None
+        array = self.objective.X.array
+        # Rows in another order than that of C, as those of a DataFrame, are copied.
+        return array is not None and (
+            array.flags.c_contiguous or 2 * array.nbytes < available_memory()[0]
+        )
 
     def formed(self, check: Callable[[], None], /) -> tuple[Floats, float]:
         o = self.objective

@@ -20,14 +20,12 @@ from .._support.memory import available_memory
 from .._support.typing import Floats
 from ..linalg.gram import gamma
 
-__all__ = ["LIMIT", "Formable", "Forming", "cholesky_bound", "leading_pairs"]
+__all__ = ["LIMIT", "Formable", "Forming", "cholesky_bound", "leading_pairs", "top_of_spectrum"]
 
 LIMIT = 8192  # 512 MB for the matrix, and up to three times that for its decomposition
 # The columns that the Krylov method may multiply: to form and decompose G takes as long as D / 4 to
 # D / 2 of them (docs/performance.md). With fewer than the least, the difference is seconds.
 _SHARE, _LEAST = 4, 512
-_TOL = 1e-12
-
 _PROBE = 64  # columns of the product that is timed
 # A decomposition takes as long as products with so many columns per row of the matrix: measured on
 # one core, 4,096 rows, and rounded up.
@@ -77,7 +75,8 @@ class Forming:
         """Return k leading eigenvalues and vectors of G, and a bound of its largest eigenvalue.
 
         None if there is too little time or memory, if no eigenvalue is positive, or if rounding
-        leaves the bound beyond the largest one by more than a share ``tol`` of it.
+        leaves the bound beyond the largest one by more than a share ``tol`` of it, unless that is
+        zero.
         """
         if not self.allows(G) or deadline.left < self.seconds:
             return None
@@ -88,12 +87,17 @@ class Forming:
             A, rounding = G.formed(deadline.check)
         except OutOfTimeError:
             return None
-        if _seconds(A, deadline) > deadline.left:
+        more = _seconds(A, deadline)
+        self.seconds = deadline.seconds - began + more
+        if more > deadline.left:
             return None
         values, vectors, bound = leading_pairs(A, k)
         self.seconds, bound = deadline.seconds - began, bound + rounding
-        if not bound - values[0] <= max(tol, _TOL) * values[0]:
-            self.limit = 0  # it would be the same the next time
+        if not (values[0] > 0.0 and np.isfinite(bound)):
+            return None
+        # With a tolerance of zero only the vectors are wanted: any proven bound will do.
+        if tol > 0.0 and not bound - values[0] <= tol * values[0]:
+            self.limit = 0  # rounding would be the same the next time
             return None
         return values, vectors, bound
 
@@ -101,13 +105,30 @@ class Forming:
 def leading_pairs(A: Floats, k: int) -> tuple[Floats, Floats, float]:
     """Return the k leading eigenpairs of a symmetric array, and a proven bound of its largest."""
     n = len(A)
-    values, V = eigh(A, subset_by_index=[max(0, n - k), n - 1], check_finite=False)
-    bound = cholesky_bound(A, float(values[-1])) if len(values) == min(k, n) else None
-    if bound is None:  # a cluster is missing: the solver for the whole spectrum has no such case
-        values, V = eigh(A, driver="evd", check_finite=False)
-        bound = cholesky_bound(A, float(values[-1]))
+    found = top_of_spectrum(A, min(k, n))
+    bound = None if found is None else cholesky_bound(A, float(found[0][-1]))
+    if found is None or bound is None:
+        found = eigh(A, driver="evd", check_finite=False)
+        bound = cholesky_bound(A, float(found[0][-1]))
+    values, V = found
     bound = np.inf if bound is None else bound
     return values[: -k - 1 : -1], V[:, : -k - 1 : -1], bound
+
+
+def top_of_spectrum(
+    A: Floats, k: int, *, check_finite: bool = False
+) -> tuple[Floats, Floats] | None:
+    """Return the k largest eigenvalues, ascending, and their vectors; None if LAPACK fails.
+
+    Its solver for a part of the spectrum can come back without a tight cluster (seen with OpenBLAS
+    on an AMD EPYC), or with an internal error. The one for the whole spectrum has no such case.
+    """
+    n = len(A)
+    try:
+        values, V = eigh(A, subset_by_index=[n - k, n - 1], check_finite=check_finite)
+    except LinAlgError:
+        return None
+    return (values, V) if len(values) == k else None
 
 
 def cholesky_bound(A: Floats, top: float) -> float | None:

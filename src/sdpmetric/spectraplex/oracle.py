@@ -17,12 +17,11 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from .._support.deadline import GRACE, Deadline, OutOfTimeError
 from .._support.typing import Floats
-from .formed import LIMIT, Forming
+from .formed import LIMIT, Forming, top_of_spectrum
 from .krylov import BLOCK, certified_pairs
 from .span import span_basis
 
@@ -307,14 +306,9 @@ def _unit_columns(A: Floats) -> Floats:
 def _top(A: Floats, k: int, rounding: float) -> Leading:
     """Return the k leading eigenpairs of a symmetric array, and a bound of lambda_max."""
     n = len(A)
-    whole = n <= _PART * max(k, _PART)
-    if not whole:
-        values, V = eigh(A, subset_by_index=[n - k, n - 1])
-        # LAPACK's solver for a part of the spectrum can come back without a tight cluster (seen
-        # with OpenBLAS on an AMD EPYC); the one for the whole spectrum has no such case.
-        whole = len(values) < k
-    if whole:
-        values, V = np.linalg.eigh(A)
+    part = n > _PART * max(k, _PART)
+    found = top_of_spectrum(A, k, check_finite=True) if part else None
+    values, V = np.linalg.eigh(A) if found is None else found
     values, V = values[: -k - 1 : -1], V[:, : -k - 1 : -1]
     residual = float(np.linalg.norm(A @ V[:, 0] - values[0] * V[:, 0]))
     return Leading(values, V, float(values[0]) + residual + rounding)

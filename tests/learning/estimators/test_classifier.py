@@ -108,6 +108,40 @@ def test_auto_with_too_few_rows_to_hold_out() -> None:
     assert SDPMetricClassifier(FAST, rule="auto").fit(X, y).rule_ == "energy"
 
 
+def test_auto_fits_folds_with_the_labels_that_class_weight_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The folds had codes 0, 1, ... as labels: names were refused, numbers were swapped."""
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["barolo", "grignolino", "barbera"])[y]
+    weights = {"barolo": 1.0, "grignolino": 2.0, "barbera": 1.0}
+    seen: list[set[str]] = []
+    original = SDPMetric.fit
+
+    def fit(self: SDPMetric, X: Any, y: Any) -> SDPMetric:
+        seen.append(set(y))
+        return original(self, X, y)
+
+    monkeypatch.setattr(SDPMetric, "fit", fit)
+    metric = SDPMetric(n_neighbors=3, n_impostors=3, tol=1e-2, class_weight=weights)
+    SDPMetricClassifier(metric, rule="auto").fit(X, names)
+    assert seen == [set(weights)] * 4
+
+
+@pytest.mark.filterwarnings("ignore:.*have fewer than n_impostors")
+def test_a_fold_that_allows_no_fit_is_left_out() -> None:
+    """All rows of a fold can be equal: the finished fit was lost with an error."""
+    X = np.zeros((12, 2))
+    X[0] = 1.0
+    assert SDPMetricClassifier(rule="auto").fit(X, [0, 1] * 6).rule_ == "energy"
+
+
+def test_a_classifier_inside_a_classifier() -> None:
+    X, y = load_wine(return_X_y=True)
+    inner = SDPMetricClassifier(FAST)
+    assert SDPMetricClassifier(inner, rule="auto").fit(X, y).score(X, y) > 0.9
+
+
 @pytest.mark.parametrize("rule", ["energy", "mean"])
 def test_probabilities_are_calibrated(rule: str, digits: Any) -> None:
     A, B, a, b = digits

@@ -124,7 +124,7 @@ class SDPMetricClassifier(CertificateOfLastFit, ClassifierMixin, MetricEstimator
         rule = self.rule
         if rule == "auto":
             fast = clone(self).set_params(metric=quick(metric), rule=RULES[0])
-            rule = best_rule(fast, items, codes, seed)
+            rule = best_rule(fast, items, classes[codes], seed)
         order = np.argsort(codes, kind="stable")
         with thread_pool(n_jobs):
             rows = items.take(order).mapped(metric.components_, exact=True).raw

@@ -101,7 +101,7 @@ class ClassEnergies:
     def votes(self, queries: Floats, own: Ints | None = None) -> Floats:
         """(queries, classes) votes of the k nearest rows of all classes, negative."""
         counts = np.empty((len(queries), len(self.starts) - 1))
-        k = min(self.n_neighbors, len(self.rows))
+        k = min(self.n_neighbors, len(self.rows) - (own is not None))
         for block, distances in self._distances(queries, own):
             nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
             voters = np.searchsorted(self.starts, nearest, side="right") - 1

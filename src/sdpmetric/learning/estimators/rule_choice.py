@@ -10,11 +10,11 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
-from ..._support.typing import Floats, Ints
+from ..._support.typing import Dense, Floats
 from ...linalg.items import Items
+from ..fit.quiet import quiet
 from .energies import RULES
 
 __all__ = ["best_rule", "quick"]
@@ -26,6 +26,8 @@ _TOL = 1e-2  # the gap of these fits, as in the searches
 class Rules(Protocol):
     """A classifier that has all rules after one fit."""
 
+    classes_: Dense
+
     def fit(self, X: Any, y: Any) -> Self: ...
     def energies(self, X: Any, rule: str | None = None) -> Floats:
         """What each class costs by a rule, the best class least."""
@@ -33,27 +35,35 @@ class Rules(Protocol):
 
 def quick(metric: Any) -> Any:
     """The settings of a fitted metric, or those that a search has chosen, for a fast fit."""
-    chosen = clone(getattr(metric, "best_estimator_", metric))
+    while hasattr(metric, "best_estimator_") or hasattr(metric, "metric_"):
+        metric = getattr(metric, "best_estimator_", None) or metric.metric_
+    chosen = clone(metric)
     chosen.set_params(tol=max(_TOL, chosen.tol), checkpoint=None, progress=False)
+    # scikit-learn's callbacks follow the fit that the user asked for.
+    vars(chosen).pop("_skl_callbacks", None)
     return chosen
 
 
-def best_rule(classifier: Rules, X: Items, codes: Ints, seed: int) -> str:
-    """The first of the `RULES`, unless another is right for clearly more of the held-out rows."""
+def best_rule(classifier: Rules, X: Items, labels: Dense, seed: int) -> str:
+    """The first of the `RULES`, unless another is right for clearly more of the held-out rows.
+
+    Folds get the user's labels, since the metric's ``class_weight`` may name them.
+    """
     right: dict[str, list[Floats]] = {rule: [] for rule in RULES}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", UserWarning)  # small classes: the whole fit has warned
-        folds = min(_FOLDS, int(np.bincount(codes).max()))
-        splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(codes, codes)
-        for train, held in splits:
-            classes, numbered = np.unique(codes[train], return_inverse=True)
-            if len(classes) < 2 or np.bincount(numbered).max() < 2:
-                continue  # no triplet can be made of these rows
-            fitted = classifier.fit(X.take(train).raw, numbered)
+    folds = min(_FOLDS, int(np.unique(labels, return_counts=True)[1].max()))
+    with warnings.catch_warnings(), quiet():
+        # StratifiedKFold warns of classes with fewer members than folds.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+        for train, held in splitter.split(labels, labels):
+            try:
+                fitted = classifier.fit(X.take(train).raw, labels[train])
+            except ValueError:
+                continue  # these rows alone allow no fit; all rows did
             for rule in RULES:
-                found = classes[fitted.energies(X.take(held).raw, rule).argmin(axis=1)]
-                right[rule].append((found == codes[held]).astype(np.float64))
+                least = fitted.energies(X.take(held).raw, rule).argmin(axis=1)
+                found = fitted.classes_[least] == labels[held]
+                right[rule].append(found.astype(np.float64))
     if not right[RULES[0]]:
         return RULES[0]
     answers = {rule: np.concatenate(found) for rule, found in right.items()}

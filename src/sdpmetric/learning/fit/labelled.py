@@ -58,9 +58,12 @@ class LabelledRows:
 
     def check_memory(self, rule: TripletRule) -> None:
         """Raise MemoryError if the triplets of a rule cannot fit into memory."""
-        # Two numbers of 4 bytes and a margin each; codes of 8 bytes, twice at the same time, where
-        # the k-nearest triplets are only the first of all.
+        # Two numbers of 4 bytes and a margin for a triplet; codes of 8 bytes, twice at the same
+        # time, where the k-nearest triplets are only the first of all.
         check_triplet_memory(self.codes, rule.n_neighbors, rule.n_impostors, 16.0)
+        # The triplets that mention each pair at least once are listed (`crossed`).
+        check_triplet_memory(self.codes, rule.n_neighbors, 1, 48.0)
+        check_triplet_memory(self.codes, 1, rule.n_impostors, 48.0)
 
     def search(
         self, rule: TripletRule, components: Floats | None = None, report: Report | None = None

@@ -34,12 +34,12 @@ from ..estimators.coordinates import COORDINATES, check_within
 from ..estimators.validate import set_fitted
 from ..fit.checkpoint import problem_key
 from ..fit.parameters import FitParameters, check_C
+from ..fit.quiet import quiet
 from .cells import Cells
 from .choice import CheckedSpace, Choice
 from .rule import choose
 from .search import OnEach, Space, Split, in_turn, search
 from .settings_bar import SettingsBar
-from .splits import quiet
 
 __all__ = ["SearchEstimator", "for_this_fit"]
 

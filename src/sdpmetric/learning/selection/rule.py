@@ -82,8 +82,7 @@ def _best(mean: Floats, mask: Mask) -> int | None:
 
 def _doubtful(scores: Floats, best: int, kept: int, doubt: float) -> bool:
     """Whether the best may be no better than the candidate that is kept otherwise."""
-    # Paired by split, so that easy and hard splits cancel. Why two standard errors are the
-    # default: docs/paper-checked.md.
+    # Paired by split, so that easy and hard splits cancel.
     gain = scores[best] - scores[kept]
     return bool(gain.mean() <= doubt * _standard_error(gain))
 

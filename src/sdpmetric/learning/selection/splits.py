@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import time
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from ..._support.typing import Floats
 from ...problem.losses import Loss
@@ -22,7 +19,7 @@ from ..fit.run import Fit
 from .cells import Cell, SplitCells
 from .table import Trial
 
-__all__ = ["HeldOutSplit", "SplitInCoordinates", "quiet"]
+__all__ = ["HeldOutSplit", "SplitInCoordinates"]
 
 # Coordinates that are kept at a time. All are compared before the first path, so that none is made
 # twice; standardised and whitened rows are copies.
@@ -54,7 +51,7 @@ class SplitInCoordinates(ABC):
         """The score of the held-out part under a metric; None is Euclidean distance."""
 
     def fit(self, candidate: Any, fit: Fit, middle: Fit, start: Floats | None) -> Result:
-        """The fit of a candidate, made once; ``middle`` is the fit in the middle of its path."""
+        """The fit of a candidate, made once; ``middle`` is that of its early rounds."""
         key = candidate, fit.C
         if key not in self.fits:
             self.fits[key] = fit.run(self._prepared(candidate, fit, middle), start)
@@ -77,7 +74,7 @@ class SplitInCoordinates(ABC):
         """The comparisons of a candidate's last round, ready for a fit.
 
         Those of a first round do not depend on any metric. Those of a later round are chosen once
-        for the whole path, under the metric at its middle: a round for each C would double the cost
+        for the whole path, under the metric of ``middle``: a round for each C would double the cost
         of a search.
         """
         key: Any = self.comparisons_key(candidate)
@@ -207,12 +204,3 @@ def _certified(result: Result) -> Result:
     if result.status is Status.OUT_OF_MEMORY:
         raise MemoryError("Memory ran out in a fit of the search.")
     return result
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Silence warnings of the search about convergence and small classes; the last fit warns."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", ".*class\\(es\\)|.*row\\(s\\) have fewer", UserWarning)
-        yield
