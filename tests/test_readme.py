@@ -77,7 +77,7 @@ def test_speed_is_that_of_the_benchmark() -> None:
         ]
         if about["rows"] >= 1000 and peers:
             ratios.append(min(peers) / found[data, "sdpmetric"][1])
-    assert len(ratios) == 5
+    assert len(ratios) == 6
     printed = [float(n) for n in re.findall(r"takes ([\d.]+) to ([\d.]+) times our CPU", TEXT)[0]]
     assert printed == pytest.approx([min(ratios), max(ratios)], rel=0.05)
 
