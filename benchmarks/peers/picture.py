@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from benchmarks.common import save_picture
 from benchmarks.peers.rivals import OURS, RIVALS
@@ -79,6 +79,8 @@ def panel(ax: Axes, rivals: dict[str, Cell], plain: float) -> None:
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(numticks=6))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    # Of less than two decades matplotlib labels the minor ticks, too, one over the other.
+    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.margins(x=0.1, y=0.15)
     ax.grid(alpha=0.25)
     ax.tick_params(labelsize=8)
