@@ -111,6 +111,17 @@ def test_a_wrong_value_of_the_right_number_is_found(monkeypatch: pytest.MonkeyPa
     assert leading_pairs(A, 4)[2] >= 1.0 - 1e-14
 
 
+def test_vectors_alone_take_any_proven_bound() -> None:
+    """A tolerance of zero was never met: matrices were decomposed in vain, once and never again."""
+    rng = np.random.default_rng(6)
+    G = Array(array(rng.uniform(-1.0, 1.0, size=60), rng), rounding=1e-9)
+    forming, top = Forming(60, 60), float(np.linalg.eigvalsh(G.A)[-1])
+    for tol in (0.0, 1e-5):
+        found = forming.pairs(G, 3, tol, Deadline())
+        assert found is not None
+        assert top <= found[2] <= top + 1e-8
+
+
 def test_the_krylov_method_first_then_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     G = Array(array(rng.normal(size=200), rng))

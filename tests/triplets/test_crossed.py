@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from sdpmetric import Comparisons
+from sdpmetric.learning.fit.labelled import LabelledRows, TripletRule
+from sdpmetric.linalg.items import items_of
+from sdpmetric.triplets import knn
 from sdpmetric.triplets.crossed import cross_comparisons
 from sdpmetric.triplets.knn import cross_triplets
 
@@ -39,3 +42,15 @@ def test_no_comparison_at_all() -> None:
     """The problem says what is wrong; here nothing may fail before."""
     c = cross_comparisons(np.full((3, 1), -1), np.array([[1, 2], [0, 2], [0, 1]]))
     assert len(c) == len(c.edges) == 0
+
+
+def test_memory_of_lists_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """16 bytes a triplet were checked, but lists of one near or far row need 65."""
+    asked: list[float] = []
+    monkeypatch.setattr(knn, "check_memory", lambda size, what: asked.append(size))
+    codes = np.arange(200) % 2
+    rows = LabelledRows(items_of(np.zeros((200, 1))), codes)
+    for near, far in ((1, 50), (50, 1), (5, 10)):
+        asked.clear()
+        rows.check_memory(TripletRule("knn", near, far))
+        assert max(asked) >= max(16.0 * near * far, 48.0 * max(near, far)) * 200

@@ -13,7 +13,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sdpmetric import SDPMetric, Status, TripletSDPMetric, knn_triplets, retrieval_scorer, solve
+from sdpmetric import (
+    SDPMetric,
+    SDPMetricClassifier,
+    Status,
+    TripletSDPMetric,
+    knn_triplets,
+    retrieval_scorer,
+    solve,
+)
 from tests.support.lanes import some
 from tests.support.problems import PAPER
 from tests.support.recorder import Recorder
@@ -97,6 +105,14 @@ def test_metric_of_each_step(n: int, solver: str, prior_weight: float) -> None:
     for last in recorder.metrics[-2:]:
         np.testing.assert_array_equal(last.components_, metric.components_)
         assert last.gap_ == metric.gap_
+
+
+def test_fits_that_choose_a_rule_are_not_followed(wine: tuple[Any, Any]) -> None:
+    """Callbacks of the metric were told of the three fits to folds, and could stop them."""
+    recorder = Steps()
+    metric = SDPMetric(tol=1e-2, **PAPER).set_callbacks(recorder)
+    SDPMetricClassifier(metric, rule="auto").fit(*wine)
+    assert recorder.calls.count(("begin", "fit")) == 1
 
 
 def test_early_stop(triplets: tuple[Any, Any]) -> None:

@@ -94,7 +94,7 @@ class Fit:
 
     def prepare_comparisons(self, X: Items, comparisons: Comparisons) -> ListedComparisons:
         """Prepare checked items and comparisons that are on edges already."""
-        self._check_memory(0)  # they are there already
+        self._check_components()
         return ListedComparisons(Problem.of(X, comparisons, **self._terms))
 
     def prepare_all(self, X: Items, triplets: AllTriplets, codes: Ints) -> EveryTriplet:
@@ -133,9 +133,13 @@ class Fit:
 
     def _check_memory(self, n_comparisons: int) -> None:
         """Raise MemoryError if a fit of so many comparisons cannot succeed."""
-        # 1. `Comparisons.from_indices` has three arrays of two numbers of 4 bytes or more.
+        # `Comparisons.from_indices` has three arrays of two numbers of 4 bytes or more.
         check_memory(24.0 * n_comparisons, f"{n_comparisons:,} comparisons")
-        # 2. With an identity prior the metric has full rank: eigenvectors, and components.
+        self._check_components()
+
+    def _check_components(self) -> None:
+        """Raise MemoryError if the components of the metric do not fit into memory."""
+        # With an identity prior the metric has full rank: eigenvectors, and components.
         D = self.prior.n_features
         if self.prior.matrix is None and self.prior.weight > 0.0 and self.n_components is None:
             check_memory(16.0 * D * D, f"The {D:,} components of a metric with an identity prior")
